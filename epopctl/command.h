@@ -37,6 +37,7 @@ int ctl_measure(const struct options *arguments);
 int ctl_loops(const struct options *arguments);
 int ctl_psets(const struct options *arguments);
 int ctl_resize(const struct options *arguments);
+int ctl_balance(const struct options *arguments);
 int ctl_pause(const struct options *arguments);
 int ctl_resume(const struct options *arguments);
 int ctl_stop(const struct options *arguments);

@@ -65,6 +65,10 @@ static const struct option_row resize_options[] = {
      OPT_TEXT(pset)},
     {JSON("print the answer as JSON")},
     {0}};
+static const struct option_row balance_options[] = {{WAIT("come back when it has happened, not when it is accepted")},
+                                                    {TIMEOUT},
+                                                    {JSON("print the answer as JSON")},
+                                                    {0}};
 static const struct option_row plain_options[] = {{TIMEOUT}, {JSON("print the answer as JSON")}, {0}};
 static const struct option_row stop_options[] = {
     {WAIT("come back when the job is gone")},
@@ -121,6 +125,8 @@ static struct command rows[] = {
      .words = "  N                   the number of ranks wanted; +N or -N: so many more or less\n",
      .options = resize_options, .most = 2, .run = ctl_resize, .is_word = is_size,
      .notes = "A job that cannot run at N ranks takes the next smaller number that it can, and says so.\n"},
+    {"balance", "[JOB] [--wait] [--timeout SECONDS]", .options = balance_options, .most = 1, .run = ctl_balance,
+     .notes = "The ranks stay the same. What each has to compute is measured in the next iterations.\n"},
     {"pause", "[JOB] [--timeout SECONDS]", .options = plain_options, .most = 1, .run = ctl_pause},
     {"resume", "[JOB] [--timeout SECONDS]", .options = plain_options, .most = 1, .run = ctl_resume},
     {"stop", "[JOB] [--wait] [--force] [--timeout SECONDS]", .options = stop_options, .most = 1, .run = ctl_stop},

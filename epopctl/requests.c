@@ -278,6 +278,26 @@ int ctl_resize(const struct options *arguments)
     return code;
 }
 
+/* ---- epopctl balance ---------------------------------------------------------------------------- */
+
+int ctl_balance(const struct options *arguments)
+{
+    cJSON *request = json_message(REQUEST(balance)), *answer;
+    char done[80] = "accepted";
+    int code;
+    if (arguments->wait)
+        cJSON_AddTrueToObject(request, "wait");
+    answer = ask_selected_job(arguments, request, &code);
+    if (cJSON_HasObjectItem(answer, "imbalance"))
+        snprintf(done, sizeof done, "done: the imbalance was %.3f", json_number(answer, "imbalance", 0));
+    if (answer)
+        code = conclude_request(answer, arguments, done);
+    else if (code == COMMAND_TIMEOUT)
+        term_complain("the balance may still happen: epopctl cancel withdraws it");
+    cJSON_Delete(answer);
+    return code;
+}
+
 /* ---- epopctl stop ------------------------------------------------------------------------------- */
 
 /* The connection ends before the process does, so its process is looked at too. */

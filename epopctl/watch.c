@@ -346,6 +346,10 @@ static void print_event_for_people(const cJSON *event, const char *when, const c
         printf("  adaptation %.0f", json_number(event, "adaptation", 0));
     if (cJSON_HasObjectItem(event, "from") && cJSON_HasObjectItem(event, "to"))
         printf("  %.0f -> %.0f", json_number(event, "from", 0), json_number(event, "to", 0));
+    if (cJSON_HasObjectItem(event, "balance"))
+        printf("  balance");
+    if (cJSON_HasObjectItem(event, "imbalance"))
+        printf(" of %.3f", json_number(event, "imbalance", 0));
     if (cJSON_HasObjectItem(event, "element"))
         printf("  at %s, iteration %.0f", term_text(event, "element", "?"), json_number(event, "iteration", 0));
     if (cJSON_HasObjectItem(event, "change"))

@@ -58,6 +58,11 @@ EPOP_API int epop_adapt_begin(epop_window_t *window);
  * as epop_adapt_begin. EPOP_ERR_STATE if no window is open. An adapt block that returns without commit ends the job. */
 EPOP_API int epop_adapt_commit(void);
 
+/* In the window of a balance, in which nobody comes or goes: for each rank how long it has computed lately, as a part
+ * of what the longest has, which is 1. `loads` has room for all ranks. EPOP_ERR_STATE if the window is no balance's, or
+ * none is open. Local. */
+EPOP_API int epop_balance_loads(double *loads);
+
 /* ---- Requests ------------------------------------------------------------ */
 
 /* Asks for a world of `size` ranks. Local, on any rank; the same request from several ranks counts once. What follows
@@ -76,6 +81,10 @@ typedef struct epop_request {
 
 /* As epop_request_resize, with a copy of `*request`. Local. */
 EPOP_API int epop_request(const epop_request_t *request);
+
+/* Asks for a balance in the same way: the data is dealt out anew by what each rank has to compute, which is measured in
+ * the next iterations. Local. */
+EPOP_API int epop_request_balance(void);
 
 /* Asks for a checkpoint in the same way. If it fails, there is an event and a line on standard error, and the job goes
  * on. Local. */

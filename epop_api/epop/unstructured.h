@@ -18,7 +18,8 @@ EPOP_API epop_dist_t epop_dist_even_cuts(int64_t count, int ranks);
 /* Lists cuts, with starts from malloc(), which the runtime replaces for another number of ranks. Later entries with
  * `*cuts` as their distribution move from the old to the new cuts. Joining and restarting ranks have the old ones when
  * this returns. `weights` is NULL for even cuts, or the name of a later entry by these cuts: an array of integers, as
- * in epop_redist_balance, or sparse rows, of which the elements count. Local. */
+ * in epop_redist_balance, or sparse rows, of which the elements count. In a balance it counts, too, what each rank has
+ * to compute. Local. */
 EPOP_API void epop_describe_cuts(epop_description_t *d, const char *name, epop_dist_t *cuts, const char *weights);
 
 /* Lists sparse rows, as in epop_redist_csr, with row pointers of type `index`. `rows` is in blocks or by described

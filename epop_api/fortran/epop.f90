@@ -347,6 +347,16 @@ module epop
       integer(c_int), value :: size
     end function
 
+    integer(c_int) function epop_request_balance() bind(C)
+      import :: c_int
+    end function
+
+    ! In the window of a balance; loads: as many as there are ranks.
+    integer(c_int) function epop_balance_loads(loads) bind(C)
+      import :: c_int, c_double
+      real(c_double), intent(out) :: loads(*)
+    end function
+
     integer(c_int) function epop_request_checkpoint() bind(C)
       import :: c_int
     end function

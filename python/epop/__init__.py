@@ -14,10 +14,10 @@
 it initializes MPI, and ends it with the script.
 """
 
-from ._job import (JOINING, LEAVING, NEW, RESTARTING, STAYING, Status, checkpoint, elastic, is_new, on_pack, probe, rank, request, size,
+from ._job import (JOINING, LEAVING, NEW, RESTARTING, STAYING, Status, balance, checkpoint, elastic, is_new, on_pack, probe, rank, request, size,
                    status, window)
 from ._data import Array, Cuts, Grid, Items, Rows, Values, block_cyclic  # behind _job, with which MPI begins
 from ._library import Error
 
 __all__ = ["Array", "Cuts", "Error", "Grid", "Items", "JOINING", "LEAVING", "NEW", "RESTARTING", "Rows", "STAYING", "Status", "Values",
-           "block_cyclic", "checkpoint", "elastic", "is_new", "on_pack", "probe", "rank", "request", "size", "status", "window"]
+           "balance", "block_cyclic", "checkpoint", "elastic", "is_new", "on_pack", "probe", "rank", "request", "size", "status", "window"]

@@ -235,6 +235,11 @@ def request(size):
     call("epop_request_resize", size)
 
 
+def balance():
+    """Asks for a balance, as `epopctl balance` does. Local."""
+    call("epop_request_balance")
+
+
 def checkpoint():
     """Asks for a checkpoint, as `epopctl checkpoint` does. Local."""
     call("epop_request_checkpoint")

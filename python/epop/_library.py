@@ -91,7 +91,7 @@ PROTOTYPES = {  # the arguments; the result is an int unless RESULTS has another
     "MPI_Comm_adapt_begin": [POINTER(c_int)] * 5, "MPI_Comm_adapt_commit": [], "MPI_Finalize": [], "MPI_Finalized": [POINTER(c_int)],
     "epop_mpi_script": [c_char_p], "epop_mpi_leave": [c_int], "epop_mpi_first_probe": [c_int], "epop_mpi_progress": [c_int64, c_int64], "epop_mpi_window": [POINTER(Window)],
     "epop_mpi_describe": [DESCRIBE, c_void_p], "epop_mpi_pack": [PACK], "epop_redist_described": [POINTER(Window), DESCRIBE, c_void_p],
-    "epop_request_resize": [c_int], "epop_request_checkpoint": [], "epop_status": [], "epop_result_text": [c_int],
+    "epop_request_resize": [c_int], "epop_request_checkpoint": [], "epop_request_balance": [], "epop_status": [], "epop_result_text": [c_int],
     "epop_dist_block": [c_int64], "epop_dist_cyclic": [c_int64], "epop_dist_block_cyclic": [c_int64, c_int64],
     "epop_dist_even_cuts": [c_int64, c_int], "epop_dist_local_count": [Dist, c_int, c_int],
     "epop_dist_global": [Dist, c_int, c_int, c_int64],

@@ -37,11 +37,28 @@ static void preconnect_off(struct coordinator *c, const struct adaptation *a);
 static void adaptation_free(struct adaptation *a)
 {
     free(a->leaves);
+    free(a->loads);
     free(a->joiners);
     free(a->port);
     free(a->hosts);
     cJSON_Delete(a->meeting);
     free(a);
+}
+
+bool adaptation_may_begin(const struct coordinator *c, struct error *why)
+{
+    const struct adaptation *a = c->adaptations.pending;
+    if (c->stop.asked || c->ending.finished)
+        error_set(why, ERROR_FAILED, "the job is ending");
+    else if (a && a->balance)
+        error_set(why, ERROR_FAILED, "adaptation %d, a balance, is pending; try again when it is through, or cancel it",
+                  a->id);
+    else if (a)
+        error_set(why, ERROR_FAILED, "adaptation %d (%d -> %d) is pending; try again when it is through, or cancel it",
+                  a->id, a->from, a->to);
+    else
+        return true;
+    return false;
 }
 
 struct adaptation *adaptation_new(struct coordinator *c, enum requester by, int to, int requested)
@@ -128,7 +145,22 @@ cJSON *adaptation_reply(const struct adaptation *a, const char *code)
                  a->requested_size, a->to);
         cJSON_AddStringToObject(reply, "note", note);
     }
+    names_add_balance(reply, a);
     return reply;
+}
+
+void adaptation_answer(struct coordinator *c, void *handle, bool wait, bool vacated)
+{
+    if (!wait || !c->adaptations.pending)
+        reply_send(c, &handle, adaptation_reply(c->adaptations.pending, "accepted"));
+    else if (waiters_add(&c->adaptations.pending->waiters, handle, vacated))
+        fatal_memory(c);
+}
+
+void adaptation_refuse(struct coordinator *c, void *handle, const char *why)
+{
+    publish_event(c, "refused", NULL, why);
+    reply_send(c, &handle, reply_refusal("refused", why));
 }
 
 /* ---- Preparing: the joining processes start ------------------------------------------------------ */
@@ -161,7 +193,8 @@ int adaptation_prepare(struct coordinator *c, struct adaptation *a, const char *
     c->adaptations.count++;
     timers_set(&c->timers, &c->adaptations.prepare_limit, c->config.prepare_timeout);
     publish_event(c, "requested", a, NULL);
-    changes_announce(c, a);
+    if (!a->balance)
+        changes_announce(c, a);
     if (a->joining && !c->ways.late)
         adaptation_start_joiners(c);
     else
@@ -226,7 +259,10 @@ void adaptation_unstarted(struct coordinator *c, int process, const struct repor
 
 static void prepare_timeout(void *context)
 {
-    adaptation_drop(context, ADAPTATION_FAILED, "timeout", "the joining processes were not ready in time");
+    struct coordinator *c = context;
+    adaptation_drop(c, ADAPTATION_FAILED, "timeout",
+                    c->adaptations.pending->balance ? "the ranks did not end enough iterations in time to be compared"
+                                                    : "the joining processes were not ready in time");
 }
 
 /* ---- Preparing: all are ready -------------------------------------------------------------------- */
@@ -234,11 +270,13 @@ static void prepare_timeout(void *context)
 static void everybody_ready(struct coordinator *c)
 {
     struct adaptation *a = c->adaptations.pending;
+    if (a->balance && !a->loads)
+        return; /* until adaptation_measured */
     timers_cancel(&c->timers, &c->adaptations.prepare_limit);
     a->held = changes_hold(c);
     if (a->held)
         return;
-    bool without = !c->config.ahead || is_for_phase(a) || c->ways.late || c->ways.replaces;
+    bool without = !c->config.ahead || is_for_phase(a) || a->balance || c->ways.late || c->ways.replaces;
     /* A rank that is still attaching, at the job's start, would not hear that it is to list. */
     if (without || !processes_all_attached(c))
         connect_joiners(c);
@@ -250,6 +288,11 @@ bool adaptation_is_ready(const struct coordinator *c)
 {
     const struct adaptation *a = c->adaptations.pending;
     return a && (a->held || a->state == ADAPTATION_PREPARED);
+}
+
+void adaptation_measured(struct coordinator *c)
+{
+    everybody_ready(c);
 }
 
 void adaptation_accepted(struct coordinator *c)
@@ -641,10 +684,12 @@ static struct plan *adaptation_plan(struct coordinator *c)
     if (plan) {
         plan->port = a->port ? strdup(a->port) : NULL;
         plan->connected = a->preconnect == PRECONNECT_DONE;
-    } else {
-        fatal_memory(c);
+        if (!a->loads || plan_take_loads(plan, a->loads))
+            return plan;
     }
-    return plan;
+    plan_free(plan);
+    fatal_memory(c);
+    return NULL;
 }
 
 void adaptation_window(struct coordinator *c, const struct position *at, uint64_t count)

@@ -32,6 +32,8 @@ struct adaptations {
     struct timer interval; /* set: the next one would come too soon after the last */
 };
 
+/* Can another one be pending? If not: why. */
+bool adaptation_may_begin(const struct coordinator *c, struct error *why);
 /* NULL: out of memory. */
 struct adaptation *adaptation_new(struct coordinator *c, enum requester by, int to, int requested);
 /* Takes it. 0, or -1 with the reason. */
@@ -52,6 +54,9 @@ void adaptation_accepted(struct coordinator *c);
 int adaptation_leave(struct coordinator *c, const struct ints *ranks, struct error *why);
 /* Are they the ones that leave? */
 bool adaptation_is_of(const struct coordinator *c, const struct ints *ranks);
+
+/* What its ranks have to compute is known. */
+void adaptation_measured(struct coordinator *c);
 
 /* If joiners are waited for, and all are in standby by now. */
 void adaptation_start_joiners(struct coordinator *c);
@@ -92,6 +97,10 @@ void adaptation_for_phase(struct coordinator *c, int needs);
 
 /* To the request that waits for it, or that made it. */
 cJSON *adaptation_reply(const struct adaptation *a, const char *code);
+/* To the request that has made the pending one: at once, when it has happened, or when those that left have ended. */
+void adaptation_answer(struct coordinator *c, void *handle, bool wait, bool vacated);
+/* To a request that could not make one; those who watch hear of it. */
+void adaptation_refuse(struct coordinator *c, void *handle, const char *why);
 
 /* ---- Constant data ahead of the window ----------------------------------------------------------- */
 

@@ -10,6 +10,7 @@
 #include "runtime/base/proctree.h"
 #include "runtime/coordinator/adaptation.h"
 #include "runtime/coordinator/agreement.h"
+#include "runtime/coordinator/balance.h"
 #include "runtime/coordinator/checkpoint.h"
 #include "runtime/coordinator/debugging.h"
 #include "runtime/coordinator/inquiries.h"
@@ -144,6 +145,8 @@ static void on_request(struct coordinator *c, int process, const struct report_r
 {
     if (report->checkpoint)
         checkpoint_program(c);
+    else if (report->balance)
+        balance_from_program(c, process, report);
     else
         resize_from_program(c, process, report);
     processes_send(c, process, json_message(ORDER(heard)));

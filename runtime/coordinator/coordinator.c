@@ -33,9 +33,9 @@
 /* In the order in which they advance: what stops everything else first; process sets answer before a window holds all
  * decisions; what an adaptation that is called off hands to departures is there before these give up. */
 static const struct part *const parts[] = {
-    &position_part,   &debugging_part,  &liveness_part, &inquiries_part, &sets_part,
-    &agreement_part,  &adaptation_part, &resize_part,   &releases_part,  &departures_part,
-    &checkpoint_part, &stop_part,       &progress_part, &survey_part,    &measure_part,
+    &position_part,   &debugging_part, &liveness_part, &inquiries_part,  &sets_part,       &agreement_part,
+    &adaptation_part, &resize_part,    &releases_part, &departures_part, &checkpoint_part, &stop_part,
+    &progress_part,   &survey_part,    &measure_part,  &balance_part,
 };
 
 /* For each part that has the call. */

@@ -73,15 +73,16 @@ static struct measured_element *place_of(struct measured *measured, int pc, int 
 }
 
 /* Two loops of one rank that cannot be told apart are one. 0, or -1: out of memory. */
-static int add_rank(struct measured_element *element, int rank, double load)
+static int add_rank(struct measured_element *element, int rank, int64_t iterations, double load)
 {
     if (element->ranks && element->who[element->ranks - 1].rank == rank) {
+        element->who[element->ranks - 1].iterations += iterations;
         element->who[element->ranks - 1].load += load;
         return 0;
     }
     if (array_reserve(&element->who, &element->who_room, (size_t)element->ranks + 1, sizeof *element->who))
         return -1;
-    element->who[element->ranks++] = (struct measured_rank){rank, load};
+    element->who[element->ranks++] = (struct measured_rank){rank, iterations, load};
     return 0;
 }
 
@@ -99,7 +100,7 @@ int measured_add(struct measured *measured, struct measured_told *told, const st
         return 0;
     struct measured_element *element = place_of(measured, pc, now.size);
     double loop = now.loop - before.loop, mpi = now.mpi - before.mpi;
-    if (!element || add_rank(element, rank, loop > mpi ? loop - mpi : 0))
+    if (!element || add_rank(element, rank, iterations, loop > mpi ? loop - mpi : 0))
         return -1;
     spread_from_message(&mtct, e->mtct);
     spread_merge(&element->mtct, &mtct);
@@ -218,7 +219,7 @@ static void forget_process(struct measured_process *told)
     measured_forget(&told->loops);
 }
 
-static void forget_asker(struct measure_asker *asker)
+void measure_asker_forget(struct measure_asker *asker)
 {
     for (size_t p = 0; p < asker->count; p++)
         forget_process(&asker->told[p]);
@@ -229,7 +230,7 @@ static void forget_asker(struct measure_asker *asker)
 static void forget_askers(struct coordinator *c)
 {
     for (int i = 0; i < MEASURE_ASKERS; i++)
-        forget_asker(&c->measure.askers[i]);
+        measure_asker_forget(&c->measure.askers[i]);
 }
 
 /* Its place, or that of the one that has not asked for longest. */
@@ -242,7 +243,7 @@ static struct measure_asker *asker_of(struct coordinator *c, const char *name)
         if (a->asked < oldest->asked)
             oldest = a;
     }
-    forget_asker(oldest);
+    measure_asker_forget(oldest);
     snprintf(oldest->name, sizeof oldest->name, "%s", name);
     return oldest;
 }
@@ -270,18 +271,24 @@ static const char *name_of(const void *context, int pc)
     return names_element(context, pc);
 }
 
-/* NULL: out of memory. */
-static cJSON *elements_json(struct coordinator *c, struct measure_asker *asker)
+int measure_gather(struct coordinator *c, struct measure_asker *asker, struct measured *all)
 {
-    struct measured all = {0};
     int failed = measure_make_room(c, asker);
     for (int r = 0; !failed && r < c->processes.size; r++) {
         int p = c->processes.world[r];
         const struct report_gauge *report = measure_answer_of(c, p);
         for (int i = 0; report && !failed && i < report->elements.count; i++)
-            failed = measured_add(&all, &asker->told[p].elements, &report->elements.items[i],
+            failed = measured_add(all, &asker->told[p].elements, &report->elements.items[i],
                                   report->elements.items[i].pc, c->processes.size, r);
     }
+    return failed;
+}
+
+/* NULL: out of memory. */
+static cJSON *elements_json(struct coordinator *c, struct measure_asker *asker)
+{
+    struct measured all = {0};
+    int failed = measure_gather(c, asker, &all);
     cJSON *json = failed ? NULL : measured_json(&all, c->processes.size, name_of, c);
     measured_free(&all);
     return json;
@@ -433,6 +440,7 @@ static void measure_finish(struct coordinator *c)
     c->measure.open = false;
     timers_cancel(&c->timers, &c->measure.limit);
     loops_look(c);
+    c->measure.looked(c);
     for (int i = 0; i < c->measure.waiting_count; i++)
         reply_send(c, &c->measure.waiting[i].handle,
                    reply_to(c, c->measure.waiting[i].asker, c->measure.waiting[i].graph));
@@ -574,7 +582,7 @@ static void keep_on(struct coordinator *c, double seconds)
     double until = monotonic_seconds() + (seconds < KEEP_MOST ? seconds : KEEP_MOST);
     if (!c->measure.on) {
         forget_askers(c); /* also one that was answered when it was off already */
-        forget_asker(&c->measure.loops.told);
+        measure_asker_forget(&c->measure.loops.told);
         c->measure.on = true;
         c->measure.began = wall_seconds();
         c->measure.until = 0;
@@ -599,6 +607,12 @@ void measure_request(struct coordinator *c, void *handle, const struct request_m
     c->measure.waiting[i].graph = request->graph;
     keep_on(c, request->keep);
     measure_begin(c, request->graph);
+}
+
+void measure_look(struct coordinator *c, double keep)
+{
+    keep_on(c, keep);
+    measure_begin(c, -1);
 }
 
 static void measure_abandoned(struct coordinator *c, const void *handle)
@@ -638,7 +652,7 @@ static bool measure_advance(struct coordinator *c)
 static void measure_destroy(struct coordinator *c)
 {
     forget_askers(c);
-    forget_asker(&c->measure.loops.told);
+    measure_asker_forget(&c->measure.loops.told);
     loops_forget(&c->measure.loops);
 }
 

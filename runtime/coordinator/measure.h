@@ -42,6 +42,7 @@ void measured_forget(struct measured_told *told);
 /* One rank's part of an element. */
 struct measured_rank {
     int rank;
+    int64_t iterations;
     double load; /* seconds outside MPI */
 };
 
@@ -118,6 +119,7 @@ struct measure {
     int awaited; /* a rank that had not answered at the last look */
     bool open;   /* answers are awaited */
     struct timer limit, idle;
+    void (*looked)(struct coordinator *c); /* all that were asked have answered, or the time is over: balance.c */
     struct {
         void *handle;
         char asker[MEASURE_NAME];
@@ -131,6 +133,11 @@ struct measure {
 };
 
 void measure_request(struct coordinator *c, void *handle, const struct request_measure *request);
+/* Asks for what balance.c looks at when it is there; the ranks go on measuring for so many seconds. */
+void measure_look(struct coordinator *c, double keep);
+/* All elements of all ranks that have answered, since that asker was told last. 0, or -1: out of memory. */
+int measure_gather(struct coordinator *c, struct measure_asker *asker, struct measured *all);
+void measure_asker_forget(struct measure_asker *asker);
 /* For all processes that there are. 0, or -1: out of memory. */
 int measure_make_room(const struct coordinator *c, struct measure_asker *asker);
 

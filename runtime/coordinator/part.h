@@ -23,8 +23,8 @@ struct part {
     void (*destroy)(struct coordinator *c);
 };
 
-extern const struct part adaptation_part, agreement_part, checkpoint_part, debugging_part, departures_part,
-    inquiries_part, liveness_part, measure_part, position_part, progress_part, releases_part, resize_part, sets_part,
-    stop_part, survey_part;
+extern const struct part adaptation_part, agreement_part, balance_part, checkpoint_part, debugging_part,
+    departures_part, inquiries_part, liveness_part, measure_part, position_part, progress_part, releases_part,
+    resize_part, sets_part, stop_part, survey_part;
 
 #endif

@@ -39,9 +39,12 @@ struct adaptation {
     int from, to, requested_size;
     enum adaptation_state state;
     enum requester by;
-    bool started;   /* the joiners were told to start */
-    cJSON *meeting; /* where joiners of several launches come together; owned; NULL: not known */
-    char *leaves;   /* per old rank */
+    bool started;     /* the joiners were told to start */
+    cJSON *meeting;   /* where joiners of several launches come together; owned; NULL: not known */
+    char *leaves;     /* per old rank */
+    bool balance;     /* nobody comes or goes: the data is dealt out anew */
+    int *loads;       /* of a balance, as in its plan; owned; NULL: not known yet */
+    double imbalance; /* of these: the most over the mean; 0: not known */
     struct position at;
     char element[64];
     char reason[600];

@@ -131,6 +131,14 @@ const char *names_requester(enum requester by)
     return text[by];
 }
 
+void names_add_balance(cJSON *json, const struct adaptation *a)
+{
+    if (a->balance)
+        cJSON_AddTrueToObject(json, "balance");
+    if (a->imbalance > 0)
+        cJSON_AddNumberToObject(json, "imbalance", a->imbalance);
+}
+
 /* ---- Events -------------------------------------------------------------------------------------- */
 
 /* For those who keep the history; not what epopctl alone is interested in. */
@@ -168,6 +176,7 @@ void publish_event(struct coordinator *c, const char *event, const struct adapta
         cJSON_AddNumberToObject(json, "adaptation", a->id);
         cJSON_AddNumberToObject(json, "from", a->from);
         cJSON_AddNumberToObject(json, "to", a->to);
+        names_add_balance(json, a);
         if (a->at.pc >= 0) {
             cJSON_AddNumberToObject(json, "pc", a->at.pc);
             cJSON_AddStringToObject(json, "element", a->element);

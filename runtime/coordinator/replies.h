@@ -55,6 +55,8 @@ cJSON *names_element_json(const struct coordinator *c, const struct position *at
 const char *names_process_state(enum process_state state);
 const char *names_adaptation_state(enum adaptation_state state);
 const char *names_requester(enum requester by);
+/* Adds to what is told of an adaptation that it is a balance, if it is, and how uneven the loads were. */
+void names_add_balance(cJSON *json, const struct adaptation *a);
 
 /* ---- Events -------------------------------------------------------------------------------------- */
 

@@ -6,6 +6,7 @@
 #include "runtime/base/json.h"
 #include "runtime/coordinator/adaptation.h"
 #include "runtime/coordinator/agreement.h"
+#include "runtime/coordinator/balance.h"
 #include "runtime/coordinator/checkpoint.h"
 #include "runtime/coordinator/debugging.h"
 #include "runtime/coordinator/departures.h"
@@ -137,6 +138,7 @@ TAKES_BARE(status, take_status)
 TAKES_BARE(where, survey_request)
 TAKES_REQUEST(measure, measure_request)
 TAKES_REQUEST(resize, resize_from_tool)
+TAKES_REQUEST(balance, balance_request)
 TAKES_BARE(pause, take_pause)
 TAKES_BARE(resume, take_resume)
 TAKES_REQUEST(checkpoint, checkpoint_request)
@@ -156,6 +158,7 @@ static const struct request {
     [request_where_id] = {take_where_row, WAITS_NOT},
     [request_measure_id] = {take_measure_row, WAITS_NOT},
     [request_resize_id] = {take_resize_row, WAITS_FOR_POSITION},
+    [request_balance_id] = {take_balance_row, WAITS_NOT},
     [request_pause_id] = {take_pause_row, WAITS_NOT},
     [request_resume_id] = {take_resume_row, WAITS_NOT},
     [request_checkpoint_id] = {take_checkpoint_row, WAITS_NOT},

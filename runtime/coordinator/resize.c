@@ -227,16 +227,11 @@ int resize_start(struct coordinator *c, const struct request_resize *request, en
     int result = -1;
     struct adaptation *a = NULL;
     struct resize r = {.leaves = calloc((size_t)c->processes.size, 1)};
-    if (c->stop.asked || c->ending.finished) {
-        error_set(why, ERROR_FAILED, "the job is ending");
-    } else if (adaptation_pending(c)) {
-        error_set(why, ERROR_FAILED, "adaptation %d (%d -> %d) is pending; try again when it is through, or cancel it",
-                  adaptation_pending(c)->id, adaptation_pending(c)->from, adaptation_pending(c)->to);
-    } else if (!r.leaves) {
+    if (!r.leaves) {
         error_memory(why);
-    } else if (are_hosts(request->add_hosts, why) && are_hosts(request->release_hosts, why) &&
-               slurm_jobs_take(c, request, why) && mark_leavers(c, &r, request, why) &&
-               choose_size(c, &r, request, why) &&
+    } else if (adaptation_may_begin(c, why) && are_hosts(request->add_hosts, why) &&
+               are_hosts(request->release_hosts, why) && slurm_jobs_take(c, request, why) &&
+               mark_leavers(c, &r, request, why) && choose_size(c, &r, request, why) &&
                (by == BY_PROGRAM || changes_may_be(c, r.granted - c->processes.size, why))) {
         if (r.granted == c->processes.size && !r.named)
             result = 1;
@@ -272,11 +267,6 @@ bool resize_waits_for_end(const struct request_resize *request)
 bool resize_waits(const struct request_resize *request)
 {
     return request->wait;
-}
-
-static void refused_event(struct coordinator *c, const char *why)
-{
-    publish_event(c, "refused", NULL, why);
 }
 
 /* Under epoprm nodes are given to one job at a time: nobody else may say on how many this one runs. */
@@ -347,12 +337,9 @@ void resize_from_tool(struct coordinator *c, void *handle, const struct request_
     if (result > 0) {
         reply_send(c, &handle, already_so(c));
     } else if (result < 0) {
-        refused_event(c, why.text);
-        reply_send(c, &handle, reply_refusal("refused", why.text));
-    } else if (!resize_waits(request) || !adaptation_pending(c)) {
-        reply_send(c, &handle, adaptation_reply(adaptation_pending(c), "accepted"));
-    } else if (waiters_add(&adaptation_pending(c)->waiters, handle, resize_waits_for_end(request))) {
-        fatal_memory(c);
+        adaptation_refuse(c, handle, why.text);
+    } else {
+        adaptation_answer(c, handle, resize_waits(request), resize_waits_for_end(request));
     }
 }
 
@@ -394,7 +381,7 @@ void resize_from_program(struct coordinator *c, int process, const struct report
     if (is_ruled())
         ask_scheduler(c, &request);
     else if (resize_start(c, &request, BY_PROGRAM, &why) < 0)
-        refused_event(c, why.text);
+        publish_event(c, "refused", NULL, why.text);
 }
 
 /* What the program asked for out of the world that is there now. */

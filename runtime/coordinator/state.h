@@ -11,6 +11,7 @@
 #include "runtime/base/timers.h"
 #include "runtime/coordinator/adaptation.h"
 #include "runtime/coordinator/agreement.h"
+#include "runtime/coordinator/balance.h"
 #include "runtime/coordinator/changes.h"
 #include "runtime/coordinator/checkpoint.h"
 #include "runtime/coordinator/coordinator.h"
@@ -71,6 +72,7 @@ struct coordinator {
     struct silence silence;
     struct survey survey;
     struct measure measure;
+    struct balance balance;
     struct watchdog watchdog;
     struct dump dump;
     struct resize_requests requests;

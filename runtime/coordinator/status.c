@@ -142,6 +142,7 @@ static cJSON *adaptation_json(const struct adaptation *a)
     cJSON_AddNumberToObject(json, "to", a->to);
     cJSON_AddStringToObject(json, "state", names_adaptation_state(a->state));
     cJSON_AddStringToObject(json, "by", names_requester(a->by));
+    names_add_balance(json, a);
     if (a->at.pc >= 0) {
         cJSON_AddNumberToObject(json, "pc", a->at.pc);
         cJSON_AddStringToObject(json, "element", a->element);

@@ -8,8 +8,10 @@
 #include "epop/unstructured.h"
 #include "runtime/describe/collective.h"
 #include "runtime/describe/describe.h"
+#include "runtime/redist/cuts.h"
 #include "runtime/redist/element.h"
 #include "runtime/redist/plan.h"
+#include "runtime/world/world.h"
 
 enum { NAME_BYTES = 256 };
 
@@ -155,19 +157,21 @@ static int weigh_rows(const struct described *of, int64_t rows, struct weights *
     return rows && !w->made ? -1 : 0;
 }
 
-/* By the weights of the old ranks. Joining ranks have the old cuts already. */
-static int cuts_by_weights(const struct described *entry, const epop_window_t *window, epop_dist_t *after,
-                           struct error *error)
+/* By the weights of the old ranks, if it has any, and what these had to compute (loads; NULL: the weights alone count).
+ * Joining ranks have the old cuts already. */
+static int cuts_by_weights(const struct described *entry, const epop_window_t *window, const int *loads,
+                           epop_dist_t *after, struct error *error)
 {
     const struct unequal *u = entry->layout;
-    const struct described *of = weights_entry(entry, error);
+    const struct described *of = u->weights[0] ? weights_entry(entry, error) : NULL;
     epop_dist_t before = u->cuts.before;
-    struct weights w = {.made = NULL};
+    struct weights w = {.type = MPI_INT64_T};
     if (of && weigh_rows(of, epop_dist_local_count(before, window->old_rank, window->old_size), &w))
         error_memory(error);
     int result = describe_settle(window, error);
     if (result == EPOP_OK)
-        result = epop_redist_balance(window, &before, w.type, w.values, 1, after);
+        result = loads ? redist_balance_loads(window, before, w.type, w.values, loads, after)
+                       : epop_redist_balance(window, &before, w.type, w.values, 1, after);
     if (result == EPOP_OK && before.starts != u->cuts.before.starts)
         epop_dist_free(&before);
     free(w.made);
@@ -208,10 +212,11 @@ static int cuts_move(struct described *entry, const epop_window_t *window)
     struct unequal *u = entry->layout;
     struct error error = {.code = ERROR_NONE};
     epop_dist_t after = epop_dist_block(0);
+    const int *loads = world_loads(window);
     int result = check_old_cuts(u, window, &error);
     if (result == EPOP_OK)
-        result = u->weights[0] ? cuts_by_weights(entry, window, &after, &error)
-                               : cuts_evenly(u->cuts.before.count, window, &after, &error);
+        result = u->weights[0] || loads ? cuts_by_weights(entry, window, loads, &after, &error)
+                                        : cuts_evenly(u->cuts.before.count, window, &after, &error);
     if (error.code != ERROR_NONE)
         describe_say(window, &error);
     if (result == EPOP_OK)

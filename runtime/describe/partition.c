@@ -15,6 +15,7 @@
 #include "runtime/redist/element.h"
 #include "runtime/redist/move.h"
 #include "runtime/redist/plan.h"
+#include "runtime/world/world.h"
 
 /* By a list, or by blocks of epop_dist_block. */
 struct owners {
@@ -64,6 +65,30 @@ static int check_owner_list(const char *whose, const int *list, int64_t count, i
     return 0;
 }
 
+/* In blocks that take as long as each other, if an index takes its part of what its owner had to compute. The list is
+ * made once, so that no rounding can differ between ranks. False: out of memory. */
+static bool divide_by_loads(const struct owners *before, const int *loads, int *list)
+{
+    long double *each = calloc((size_t)before->ranks, sizeof *each), sum = 0, total = 0;
+    for (int64_t i = 0; each && i < before->count; i++)
+        each[before->list[i]]++;
+    for (int rank = 0; each && rank < before->ranks; rank++)
+        if (each[rank] > 0) {
+            long double load = loads[rank] > 0 ? loads[rank] : 1;
+            total += load;
+            each[rank] = load / each[rank];
+        }
+    for (int64_t i = 0; each && i < before->count; i++) {
+        long double takes = each[before->list[i]];
+        int owner = (int)((sum + takes / 2) * before->ranks / total);
+        list[i] = owner < before->ranks ? owner : before->ranks - 1;
+        sum += takes;
+    }
+    bool well = each;
+    free(each);
+    return well;
+}
+
 static int divide_partition(const epop_partition_t *p, int size, int *list, struct error *error)
 {
     if (!p->divide) {
@@ -77,14 +102,19 @@ static int divide_partition(const epop_partition_t *p, int size, int *list, stru
     return check_owner_list("divide()", list, p->count, size, error);
 }
 
-/* A list for the new ranks, made on the first of them. Collective over window->all; errors as of describe_settle. */
-static int make_list(const epop_window_t *window, const epop_partition_t *p, int **made, struct error *error)
+/* A list for the new ranks, made on the first of them; in a balance from the one before. Collective over window->all;
+ * errors as of describe_settle. */
+static int make_list(const epop_window_t *window, const epop_partition_t *p, const struct owners *before, int **made,
+                     struct error *error)
 {
+    const int *loads = before && !p->divide ? world_loads(window) : NULL;
     int *list = new_list(p->count);
     int *new_ranks = describe_new_ranks(window);
     if (!list || !new_ranks)
         error_memory(error);
-    else if (window->new_rank == 0)
+    else if (window->new_rank == 0 && loads && !divide_by_loads(before, loads, list))
+        error_memory(error);
+    else if (window->new_rank == 0 && !loads)
         divide_partition(p, window->new_size, list, error);
     int result = describe_settle(window, error);
     if (result == EPOP_OK && broadcast_list(window, new_ranks[0], list, p->count))
@@ -109,7 +139,7 @@ int epop_partition_divide(epop_partition_t *partition)
         return EPOP_ERR_ARGUMENT;
     if (describe_still(epop_world(), &still) != EPOP_OK)
         return EPOP_ERR_MEMORY;
-    int result = make_list(&still, partition, &list, &error);
+    int result = make_list(&still, partition, NULL, &list, &error);
     if (error.code != ERROR_NONE)
         describe_say(&still, &error);
     if (result == EPOP_OK) {
@@ -246,7 +276,7 @@ static int partition_move(struct described *entry, const epop_window_t *window)
         result = tell_owners(division, window);
     if (result != EPOP_OK)
         return result;
-    result = make_list(window, division->of, &list, &error);
+    result = make_list(window, division->of, &division->before, &list, &error);
     if (error.code != ERROR_NONE)
         describe_say(window, &error);
     if (result == EPOP_OK)
@@ -313,7 +343,7 @@ static int partition_load(struct described *entry, const epop_window_t *window, 
     if (division->told.ranks == window->new_size) {
         if (load_list(entry, window, reader, &list, error))
             return -1;
-    } else if (make_list(window, division->of, &list, error) != EPOP_OK) {
+    } else if (make_list(window, division->of, NULL, &list, error) != EPOP_OK) {
         return error->code != ERROR_NONE ? -1 : error_set(error, ERROR_FAILED, "an MPI function failed");
     }
     partition_replace(division, window, list);

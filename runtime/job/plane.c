@@ -156,7 +156,8 @@ static void print_event(const cJSON *event)
     const char *element = json_text(made ? made : event, "element"), *reason = json_text(event, "reason");
     const char *host = json_text(event, "host");
     if (cJSON_HasObjectItem(event, "adaptation"))
-        snprintf(change, sizeof change, " %d -> %d", json_int(event, "from", 0), json_int(event, "to", 0));
+        snprintf(change, sizeof change, "%s %d -> %d", json_true(event, "balance") ? " balance" : "",
+                 json_int(event, "from", 0), json_int(event, "to", 0));
     if (element)
         snprintf(place, sizeof place, " at '%s', iteration %lld", element,
                  (long long)json_int64(made ? made : event, "iteration", 0));

@@ -399,8 +399,10 @@ static void count_on(void)
     atomic_store(&job.member.ceiling.count, (uint64_t)checkpoints_position()->iteration - 1);
 }
 
-static const struct world_services services = {
-    .request = job_request, .request_checkpoint = job_request_checkpoint, .connected = job_connected};
+static const struct world_services services = {.request = job_request,
+                                               .request_balance = job_request_balance,
+                                               .request_checkpoint = job_request_checkpoint,
+                                               .connected = job_connected};
 
 int epop__job_start(const struct job_options *options, const epop_program_t *program)
 {

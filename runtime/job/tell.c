@@ -44,6 +44,14 @@ int job_request(const epop_request_t *request)
     return member_request(&job.member, message) ? EPOP_ERR_SYSTEM : EPOP_OK;
 }
 
+int job_request_balance(void)
+{
+    cJSON *message = json_message(REPORT(request));
+    cJSON_AddTrueToObject(message, "balance");
+    cJSON_AddNumberToObject(message, "world", job.member.plan ? job.member.plan->adaptation : 0);
+    return member_request(&job.member, message) ? EPOP_ERR_SYSTEM : EPOP_OK;
+}
+
 int job_request_checkpoint(void)
 {
     cJSON *message = json_message(REPORT(request));

@@ -12,6 +12,7 @@ int job_tell(void *context, const cJSON *message); /* the coordinator; context: 
 
 /* As runtime/world/world.h, interpose/interpose.h and runtime/crash/crash.h want them. */
 int job_request(const epop_request_t *request);
+int job_request_balance(void);
 int job_request_checkpoint(void);
 int job_abort(MPI_Comm comm, int code);
 int job_deliver_crash(const char *text, bool core);

@@ -50,7 +50,15 @@ void plan_free(struct plan *plan)
     free(plan->processes);
     free(plan->new_ranks);
     free(plan->port);
+    free(plan->loads);
     free(plan);
+}
+
+bool plan_take_loads(struct plan *plan, const int *loads)
+{
+    size_t size = sizeof *loads * (size_t)plan->old_size;
+    plan->loads = malloc(size);
+    return plan->loads && memcpy(plan->loads, loads, size);
 }
 
 int plan_index(const struct plan *plan, int process)
@@ -106,12 +114,17 @@ cJSON *plan_to_json(const struct plan *plan)
         cJSON_AddBoolToObject(json, "ahead", 1);
     if (plan->port)
         cJSON_AddStringToObject(json, "port", plan->port);
+    if (plan->loads)
+        cJSON_AddItemToObject(json, "loads", cJSON_CreateIntArray(plan->loads, plan->old_size));
     return json;
 }
 
 struct plan *plan_of(const struct shape_plan *said)
 {
     int total = said->processes.count;
+    bool balance = said->loads.count;
+    if (balance && said->loads.count != said->old_size)
+        return NULL;
     if (total < said->old_size || said->new_ranks.count != total)
         return NULL;
     struct plan *plan = plan_alloc(said->old_size, total - said->old_size);
@@ -127,6 +140,10 @@ struct plan *plan_of(const struct shape_plan *said)
     for (int r = 0; r < said->old_size; r++)
         plan->staying += plan->new_ranks[r] >= 0;
     plan->port = said->port ? strdup(said->port) : NULL;
+    if (balance && !plan_take_loads(plan, said->loads.items)) {
+        plan_free(plan);
+        return NULL;
+    }
     return plan;
 }
 

@@ -18,6 +18,8 @@ struct position {
     int64_t iteration; /* of the present visit, from 0 */
 };
 
+#define PLAN_LOADS 1000000
+
 struct plan {
     int adaptation; /* its number in the job, from 1 */
     uint64_t count; /* the probe at which it happens */
@@ -28,6 +30,8 @@ struct plan {
     bool connected; /* the communicators were made ahead */
     bool ahead;     /* constant data came ahead, and counts */
     char *port;     /* where joining processes of another launch accept; owned; NULL: none */
+    int *loads; /* of a balance, in which nobody comes or goes: how long each old rank has computed, the longest of them
+                   PLAN_LOADS; owned; NULL: it is none */
 };
 
 static inline int plan_total(const struct plan *plan)
@@ -47,6 +51,9 @@ static inline int plan_new_size(const struct plan *plan)
 struct plan *plan_make(int adaptation, const int *old, const char *leaves, int old_size, const int *joiners,
                        int joining);
 void plan_free(struct plan *plan);
+
+/* A copy of as many loads as there are old ranks. False: out of memory. */
+bool plan_take_loads(struct plan *plan, const int *loads);
 
 /* The index of `process` among plan->processes (its rank in `all`), or -1. */
 int plan_index(const struct plan *plan, int process);

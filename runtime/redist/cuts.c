@@ -1,11 +1,16 @@
 /*
  * Distributions by cuts that are made in a window: by the numbers of indices that the ranks have and shall have
- * (epop_redist_counts), and by weights (epop_redist_balance).
+ * (epop_redist_counts), by weights (epop_redist_balance), and by what the ranks had to compute (redist_balance_loads).
  *
  * Weights: those of all indices, one after the other, are a line that is cut where the shares of the new ranks end;
  * an index goes to the part in which its middle lies. Every rank counts how many of its own indices lie before each
  * cut, and the sum over the ranks is where the cut is: no rounding can leave an index out, or give it away twice.
+ *
+ * Loads: how long a rank has computed is known, and not for which of its indices. So its part of the line is as long as
+ * that, and divided among them by their weights.
  */
+#include "runtime/redist/cuts.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -105,11 +110,13 @@ struct job {
     int width;
     const void *weights;
     double share;
+    const int *loads;     /* of the old ranks; NULL: the weights alone count */
     int64_t rows;         /* of this rank */
     int64_t *told;        /* before the weights, to joining ranks: the distribution, and its starts */
     int64_t *said;        /* SAID numbers per rank of window->all */
     int64_t *starts[2];   /* by redist_side; the old ones for joining ranks */
-    int64_t first, total; /* of the weights: the sum before those of this rank, and of all */
+    int64_t first, total; /* of the weights, or loads: the sum before those of this rank, and of all */
+    long double scale;    /* of the weights of this rank to its load */
     bool missing;         /* a pointer of the caller's is NULL */
     bool alike;           /* every index weighs 1 */
 };
@@ -229,6 +236,23 @@ static redist_fault add_up_weights(struct job *j)
     return REDIST_FINE;
 }
 
+/* In the place of the weights, of which this rank has that total. A rank that has indices and computed nothing weighs
+ * next to nothing, but they still have an order. */
+static void weigh_by_loads(struct job *j, int64_t total)
+{
+    j->total = 0;
+    j->alike |= total <= 0;
+    for (int rank = 0; rank < j->window->old_size; rank++) {
+        bool some = epop_dist_local_count(j->before, rank, j->window->old_size) > 0;
+        int64_t load = !some ? 0 : j->loads[rank] > 0 ? j->loads[rank] : 1;
+        if (rank == j->window->old_rank) {
+            j->first = j->total;
+            j->scale = some ? (long double)load / (long double)(j->alike ? j->rows : total) : 0;
+        }
+        j->total += load;
+    }
+}
+
 static redist_fault gather_weights(struct job *j, int64_t total)
 {
     int64_t mine[SAID] = {[TOTAL] = total};
@@ -265,10 +289,10 @@ static long double *cut_targets(const struct job *j)
 static void count_before(const struct job *j, const long double *target, int64_t *before)
 {
     int cut = 1;
-    int64_t sum = j->first;
+    int64_t sum = 0;
     for (int64_t i = 0; i < j->rows; i++) {
         int64_t w = weight_of(j, i);
-        long double middle = (long double)sum + (long double)w / 2;
+        long double middle = (long double)j->first + ((long double)sum + (long double)w / 2) * j->scale;
         for (; cut < j->window->new_size && target[cut] <= middle; cut++)
             before[cut] = i;
         sum += w;
@@ -303,6 +327,8 @@ static int run_balance(struct job *j)
         return result;
     fault = tell_joining(j);
     redist_fault also = gather_weights(j, total);
+    if (j->loads && also == REDIST_FINE)
+        weigh_by_loads(j, total);
     long double *target = cut_targets(j);
     fault = !target ? REDIST_NO_MEMORY : fault == REDIST_FINE ? also : fault;
     result = redist_agree(j->window, &none, fault);
@@ -331,7 +357,8 @@ int epop_redist_balance(const epop_window_t *window, epop_dist_t *before, MPI_Da
                         double share, epop_dist_t *after)
 {
     INTERPOSE_CALL(epop_redist_balance);
-    struct job j = {.window = window, .weights = weights, .share = share, .terms.function = "epop_redist_balance"};
+    struct job j = {
+        .window = window, .weights = weights, .share = share, .scale = 1, .terms.function = "epop_redist_balance"};
     if (!redist_window_open(j.terms.function, window))
         return EPOP_ERR_ARGUMENT;
     j.missing = !before || !after;
@@ -342,5 +369,22 @@ int epop_redist_balance(const epop_window_t *window, epop_dist_t *before, MPI_Da
     redist_terms_of_dist(&j.terms, j.before);
     int result = run_balance(&j);
     hand_out_cuts(&j, result == EPOP_OK, before, after);
+    return result;
+}
+
+int redist_balance_loads(const epop_window_t *window, epop_dist_t before, MPI_Datatype type, const void *weights,
+                         const int *loads, epop_dist_t *after)
+{
+    struct job j = {.window = window,
+                    .before = before,
+                    .width = redist_index_width(type),
+                    .weights = weights,
+                    .share = 1,
+                    .loads = loads,
+                    .scale = 1,
+                    .terms.function = "epop_redist_described"};
+    redist_terms_of_dist(&j.terms, j.before);
+    int result = run_balance(&j);
+    hand_out_cuts(&j, result == EPOP_OK, NULL, after);
     return result;
 }

@@ -155,6 +155,24 @@ int epop_mpi_window(epop_window_t *window)
     return window_in(WINDOW_OPEN, window);
 }
 
+const int *world_loads(const epop_window_t *window)
+{
+    bool is_open = world.state == WINDOW_OPEN && window->all == world.window.all;
+    return is_open ? world.plan->loads : NULL;
+}
+
+int epop_balance_loads(double *loads)
+{
+    epop_window_t window;
+    int error = loads ? window_in(WINDOW_OPEN, &window) : EPOP_ERR_ARGUMENT;
+    const int *said = error ? NULL : world_loads(&window);
+    if (!error && !said)
+        error = EPOP_ERR_STATE;
+    for (int rank = 0; !error && rank < window.old_size; rank++)
+        loads[rank] = (double)said[rank] / PLAN_LOADS;
+    return error;
+}
+
 /* With the old world go its attributes, whose functions are the program's. No observer meets a world that is gone. */
 static void change_world(void)
 {
@@ -211,6 +229,12 @@ int epop_request_resize(int size)
 {
     epop_request_t request = {.size = size};
     return size < 1 ? EPOP_ERR_ARGUMENT : epop_request(&request);
+}
+
+int epop_request_balance(void)
+{
+    const struct world_services *present = services;
+    return present ? present->request_balance() : EPOP_ERR_STATE;
 }
 
 int epop_request_checkpoint(void)

@@ -40,6 +40,9 @@ extern struct world world;
 /* Makes `comm` (MPI_COMM_NULL: none) the present world. */
 void world_set(MPI_Comm comm, epop_status_t status);
 
+/* What each old rank of the open window has computed, as in its plan. NULL: it is no balance, or another window. */
+const int *world_loads(const epop_window_t *window);
+
 /* For a block that runs in the window, but for the world behind it: epop_world() and MPI_COMM_WORLD are the window's
  * `after`, with all that it inherits. Then as before. */
 void world_ahead(void);
@@ -64,7 +67,8 @@ EPOP_API void epop__watch_window(const struct window_watch *watch);
 struct world_services {
     /* epop_request: takes a request, which was checked, to the coordinator. EPOP_OK, or an error code. Any thread. */
     int (*request)(const epop_request_t *request);
-    /* epop_request_checkpoint: likewise. */
+    /* epop_request_balance and epop_request_checkpoint: likewise. */
+    int (*request_balance)(void);
     int (*request_checkpoint)(void);
     /* A backend has connected the window's processes: the coordinator hears so. The program's thread. */
     void (*connected)(void);

@@ -15,6 +15,7 @@ EXAMPLES = job.ROOT / "schema/examples/control"
 
 # Which member the refusal of each names.
 NAMED = {
+    "request-balance-size": '"size"',
     "request-break-nowhere": "'at'",
     "request-break-number": "'at'",
     "request-checkpoint-path": '"path"',

@@ -16,7 +16,7 @@ PAGE = job.ROOT / "docs/reference/control.md"
 BEGIN_OF_SCHEMA = '    "request": {'
 REQUESTS, EVENTS, END_OF_TABLE = "| Request | Member | What |\n", "| Event | What has happened | Members |\n", "\n\n"
 
-OF_A_RESIZE = ["adaptation", "from", "to", "by", "pc", "element", "iteration"]
+OF_A_RESIZE = ["adaptation", "from", "to", "balance", "imbalance", "by", "pc", "element", "iteration"]
 
 LIST_MOST, RUNS_MOST, TEXT_MOST = 100000, 1 << 22, 1000000
 PATTERNS = {"LINE": r"^[^\n]*$", "HOSTS": r"^[^-,\s][^,\s]*(,[^-,\s][^,\s]*)*$", "HEX": "^[0-9a-f]*$"}

@@ -8,8 +8,8 @@ import pytest
 
 PAGES = job.ROOT / "docs/man"
 NAMES = ["epop", "epopctl", "epopsim", "epoprm", "epop-report"]
-COMMANDS = ["list", "top", "status", "where", "psets", "measure", "loops", "resize", "pause", "resume", "stop", "checkpoint", "cancel", "note", "watch", "break",
-            "step", "continue"]
+COMMANDS = ["list", "top", "status", "where", "psets", "measure", "loops", "resize", "balance", "pause", "resume", "stop", "checkpoint", "cancel", "note",
+            "watch", "break", "step", "continue"]
 
 
 def page(name):

@@ -1,0 +1,43 @@
+/*
+ * Balances: the data is dealt out anew by what each rank has to compute, and nobody comes or goes. It is an adaptation
+ * like a resize, whose preparing is that the ranks measure: the loads of a few iterations that all have ended.
+ */
+#ifndef EPOP_COORDINATOR_BALANCE_H
+#define EPOP_COORDINATOR_BALANCE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "runtime/base/timers.h"
+#include "runtime/coordinator/measure.h"
+#include "runtime/coordinator/record.h"
+#include "runtime/wire/messages.h"
+
+struct coordinator;
+
+/* Of one rank, in the iterations that are looked at. */
+struct balance_load {
+    int64_t iterations;
+    double seconds; /* outside MPI */
+};
+
+struct balance {
+    struct measure_asker told; /* for its own view of what the ranks have measured */
+    bool begun;                /* what they say next adds to the loads; false: it only says from where on */
+    int pc;                    /* of the element that these are of */
+    double seconds;            /* in it, of all ranks together */
+    struct balance_load *loads;
+    size_t room;
+    int ranks;     /* so many loads; 0: nothing yet */
+    bool deferred; /* the program has asked for one out of a world that is being made */
+    struct timer look;
+};
+
+/* A request of epopctl; the answer goes to handle. */
+void balance_request(struct coordinator *c, void *handle, const struct request_balance *request);
+
+/* What a rank says that the program asks for. */
+void balance_from_program(struct coordinator *c, int process, const struct report_request *report);
+
+#endif
