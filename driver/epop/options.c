@@ -49,6 +49,8 @@ static const struct option_row own_rows[] = {
     {"prepare-timeout", "SECONDS", "how long joining ranks may take to get ready (60)",
      OPT_SECONDS(job.prepare_timeout)},
     {"min-interval", "SECONDS", "least time between two adaptations (0)", OPT_SECONDS(job.min_interval)},
+    {"balance", "RATIO", "deal the data out anew when the busiest rank computes RATIO times the mean, as 1.2",
+     OPT_NUMBER(job.balance, 1.01, 1000)},
     {"finish-timeout", "SECONDS", "how long the end of the job may take (10)", OPT_SECONDS(job.finish_timeout)},
     {"recover", "TIMES", "start mpiexec, and the job again when it dies by a fault, so often at most",
      OPT_COUNT(recover.times)},

@@ -92,7 +92,7 @@ typedef struct epop_record {
 typedef struct epop_adaptation {
     int id, from, to;
     const char *state; /* "preparing", "prepared", "window", "committed", "failed", "cancelled" */
-    const char *by;    /* who asked: "epopctl", "program", "phase" ... */
+    const char *by;    /* who asked: "epopctl", "program", "phase", "option" ... */
     int pc;            /* -1: not known yet */
     int64_t visit, iteration;
     const char *reason; /* why it failed or was cancelled; "" */

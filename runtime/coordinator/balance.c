@@ -16,6 +16,7 @@
 #define ITERATIONS 2    /* of each rank, at least */
 #define SECONDS    0.25 /* in them, in the mean of all ranks */
 #define LOOK       0.1  /* seconds between two looks at them */
+#define WATCH      1    /* the same while nobody waits */
 #define KEEP       30   /* seconds for which the ranks go on measuring behind the last one */
 
 /* ---- What the ranks have to compute -------------------------------------------------------------- */
@@ -84,19 +85,82 @@ static double load_of(const struct balance *b, int rank)
     return b->loads[rank].seconds / (double)b->loads[rank].iterations;
 }
 
-/* For the plan of an adaptation, with the most over the mean; 0: nothing was computed. NULL: out of memory. */
-static int *loads_of_all(const struct balance *b, double *imbalance)
+/* Of the loads of all. */
+struct extent {
+    double most, mean;
+};
+
+static struct extent extent_of(const struct balance *b)
 {
-    int *loads = calloc((size_t)b->ranks, sizeof *loads);
-    double most = 0, sum = 0;
+    struct extent is = {0};
     for (int r = 0; r < b->ranks; r++) {
-        most = load_of(b, r) > most ? load_of(b, r) : most;
-        sum += load_of(b, r);
+        is.most = load_of(b, r) > is.most ? load_of(b, r) : is.most;
+        is.mean += load_of(b, r) / b->ranks;
     }
-    for (int r = 0; loads && r < b->ranks && most > 0; r++)
-        loads[r] = (int)(PLAN_LOADS * load_of(b, r) / most);
-    *imbalance = sum > 0 ? most * b->ranks / sum : 0;
-    return loads;
+    return is;
+}
+
+/* 0: nothing was computed. */
+static double imbalance_of(const struct balance *b)
+{
+    const struct extent is = extent_of(b);
+    return is.mean > 0 ? is.most / is.mean : 0;
+}
+
+/* Without the memory for it they are NULL. */
+static void take_loads(struct adaptation *a, const struct balance *b)
+{
+    double most = extent_of(b).most;
+    a->imbalance = imbalance_of(b);
+    a->loads = calloc((size_t)a->from, sizeof *a->loads);
+    for (int r = 0; a->loads && r < b->ranks && most > 0; r++)
+        a->loads[r] = (int)(PLAN_LOADS * load_of(b, r) / most);
+}
+
+/* ---- Beginning ----------------------------------------------------------------------------------- */
+
+/* As one without elastic calls does. */
+static bool takes_one_size_alone(const struct coordinator *c)
+{
+    const epop_sizes_t *sizes = &c->config.program->sizes;
+    return c->config.executable && sizes->min == c->processes.size && sizes->max == sizes->min;
+}
+
+static bool can_balance(const struct coordinator *c, struct error *why)
+{
+    const char *text = c->config.sessions        ? "this program has MPI sessions alone, which adapt at another size"
+                       : takes_one_size_alone(c) ? "this executable takes its number of ranks alone: it never adapts"
+                       : c->ways.replaces        ? "all ranks are replaced in each adaptation of this job"
+                       : c->processes.size == 1  ? "there is one rank alone"
+                                                 : NULL;
+    if (text)
+        error_set(why, ERROR_REFUSED, "%s", text);
+    return !text && adaptation_may_begin(c, why);
+}
+
+/* What was measured before does not count. */
+static void begin_to_measure(struct coordinator *c)
+{
+    c->balance.begun = false;
+    loads_forget(&c->balance);
+    measure_look(c, KEEP);
+}
+
+/* 0, or -1 with the reason. */
+static int balance_start(struct coordinator *c, enum requester by, struct error *why)
+{
+    int size = c->processes.size;
+    if (!can_balance(c, why))
+        return -1;
+    struct adaptation *a = adaptation_new(c, by, size, size);
+    if (!a)
+        return error_memory(why);
+    a->balance = true;
+    if (by == BY_OPTION) /* that is why */
+        take_loads(a, &c->balance);
+    else
+        begin_to_measure(c);
+    return adaptation_prepare(c, a, NULL, why);
 }
 
 /* ---- Preparing ----------------------------------------------------------------------------------- */
@@ -108,10 +172,16 @@ static struct adaptation *waiting(const struct coordinator *c)
     return a && a->balance && !a->loads && a->state == ADAPTATION_PREPARING ? a : NULL;
 }
 
+/* Does the job balance itself? */
+static bool watches(const struct coordinator *c)
+{
+    return c->config.balance > 0 && !c->config.sessions && !c->ways.replaces && !c->ending.finished;
+}
+
 static void look(void *context)
 {
     struct coordinator *c = context;
-    if (waiting(c))
+    if (waiting(c) || watches(c))
         measure_look(c, KEEP);
 }
 
@@ -136,55 +206,68 @@ static bool take_answers(struct coordinator *c)
     return well;
 }
 
+/* ---- The job balances itself --------------------------------------------------------------------- */
+
+#define TIMES     3         /* in a row that it has to be too uneven */
+#define HELPED    (2 / 3.0) /* of what the imbalance was above 1: a balance that leaves more has not helped */
+#define NOT_AGAIN 1.5       /* times that, and it is tried again */
+
+/* What came of the last balance. */
+static void judge(struct balance *b, double imbalance)
+{
+    if (b->was > 0 && imbalance - 1 > HELPED * (b->was - 1))
+        b->limit = 1 + NOT_AGAIN * (imbalance - 1);
+    b->was = 0;
+}
+
+static void consider(struct coordinator *c)
+{
+    struct balance *b = &c->balance;
+    struct error why;
+    const struct extent is = extent_of(b);
+    double imbalance = imbalance_of(b), waited = (is.most - is.mean) * (double)b->loads[0].iterations;
+    judge(b, imbalance);
+    if (imbalance <= c->config.balance)
+        b->limit = 0;
+    bool uneven = imbalance > c->config.balance && imbalance > b->limit;
+    b->lost = uneven ? b->lost + waited : 0;
+    b->uneven = uneven ? b->uneven + 1 : 0;
+    if (b->uneven < TIMES || b->lost <= b->cost || !can_balance(c, &why))
+        return;
+    b->uneven = 0;
+    b->lost = 0;
+    balance_start(c, BY_OPTION, &why);
+}
+
+/* ---- Answers and requests ----------------------------------------------------------------------- */
+
+static void prepare(struct coordinator *c, struct adaptation *a)
+{
+    take_loads(a, &c->balance);
+    if (a->loads)
+        adaptation_measured(c);
+    else
+        fatal_memory(c);
+}
+
 static void balance_measured(struct coordinator *c)
 {
     struct balance *b = &c->balance;
     struct adaptation *a = waiting(c);
-    if (!a)
+    if (!a && !watches(c))
         return;
-    if (!take_answers(c))
+    if (!take_answers(c)) {
         fatal_memory(c);
-    else if (!loads_suffice(b))
-        timers_set(&c->timers, &b->look, LOOK);
-    else if (!(a->loads = loads_of_all(b, &a->imbalance)))
-        fatal_memory(c);
+        return;
+    }
+    timers_set(&c->timers, &b->look, a ? LOOK : WATCH);
+    if (!loads_suffice(b))
+        return;
+    if (a)
+        prepare(c, a);
     else
-        adaptation_measured(c);
-}
-
-/* ---- Requests ------------------------------------------------------------------------------------ */
-
-static bool can_balance(const struct coordinator *c, struct error *why)
-{
-    const char *text = c->config.sessions ? "this program has MPI sessions alone, and no data that moves at its size"
-                       : c->ways.replaces ? "all ranks are replaced in each adaptation of this job"
-                       : c->processes.size == 1 ? "there is one rank alone"
-                                                : NULL;
-    if (text)
-        error_set(why, ERROR_REFUSED, "%s", text);
-    return !text && adaptation_may_begin(c, why);
-}
-
-/* What was measured before does not count. */
-static void begin_to_measure(struct coordinator *c)
-{
-    c->balance.begun = false;
-    loads_forget(&c->balance);
-    measure_look(c, KEEP);
-}
-
-/* 0, or -1 with the reason. */
-static int balance_start(struct coordinator *c, enum requester by, struct error *why)
-{
-    int size = c->processes.size;
-    if (!can_balance(c, why))
-        return -1;
-    struct adaptation *a = adaptation_new(c, by, size, size);
-    if (!a)
-        return error_memory(why);
-    a->balance = true;
-    begin_to_measure(c);
-    return adaptation_prepare(c, a, NULL, why);
+        consider(c);
+    loads_forget(b);
 }
 
 void balance_request(struct coordinator *c, void *handle, const struct request_balance *request)
@@ -215,13 +298,22 @@ void balance_from_program(struct coordinator *c, int process, const struct repor
     start_for_program(c);
 }
 
-/* Processes that left are none of it any more. */
+/* After a resize all is another world; of a balance it is to be seen what came of it. */
 static void balance_new_world(struct coordinator *c)
 {
-    measure_asker_forget(&c->balance.told);
-    if (c->balance.deferred)
+    struct balance *b = &c->balance;
+    const struct adaptation *last = &c->adaptations.history[c->adaptations.count % ADAPTATION_HISTORY];
+    measure_asker_forget(&b->told); /* processes that left are none of it any more */
+    b->begun = false;
+    loads_forget(b);
+    b->uneven = 0;
+    b->lost = 0;
+    b->was = last->balance ? last->imbalance : 0;
+    b->cost = last->balance ? last->stall : b->cost;
+    b->limit = last->balance ? b->limit : 0;
+    if (b->deferred)
         start_for_program(c);
-    c->balance.deferred = false;
+    b->deferred = false;
 }
 
 /* ---- As a part of the coordinator ---------------------------------------------------------------- */
@@ -230,6 +322,8 @@ static void balance_init(struct coordinator *c)
 {
     timer_init(&c->balance.look, look, c, NULL);
     c->measure.looked = balance_measured;
+    if (watches(c))
+        timers_set(&c->timers, &c->balance.look, WATCH);
 }
 
 static void balance_destroy(struct coordinator *c)

@@ -64,6 +64,7 @@ struct coordinator_config {
     double ahead_limit;     /* seconds for which constant data that moves ahead may put off the window */
     double freeze_timeout;  /* seconds for every rank's control thread to answer */
     double min_interval;    /* seconds between two adaptations */
+    double balance;         /* the imbalance from which on the job balances itself; 0: never */
     double watchdog;        /* seconds without an iteration after which this is said; 0: never */
     bool watchdog_abort;    /* and the job ended */
     /* All is measured, and written to that file when it ends; "-": shown; "": neither. NULL: when somebody asks. */

@@ -18,8 +18,9 @@ enum adaptation_state {
     ADAPTATION_CANCELLED,
 };
 
-/* BY_PHASE: a phase was entered at a size that it does not accept. It cannot do without, and all ranks wait for it. */
-enum requester { BY_EPOPCTL, BY_PROGRAM, BY_PHASE };
+/* BY_PHASE: a phase was entered at a size that it does not accept. It cannot do without, and all ranks wait for it.
+ * BY_OPTION: the job balances itself (--balance). */
+enum requester { BY_EPOPCTL, BY_PROGRAM, BY_PHASE, BY_OPTION };
 
 /* How far the processes are connected ahead of the window. */
 enum preconnect_state {

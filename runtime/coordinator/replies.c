@@ -127,7 +127,8 @@ const char *names_adaptation_state(enum adaptation_state state)
 
 const char *names_requester(enum requester by)
 {
-    static const char *const text[] = {[BY_EPOPCTL] = "epopctl", [BY_PROGRAM] = "program", [BY_PHASE] = "phase"};
+    static const char *const text[] = {
+        [BY_EPOPCTL] = "epopctl", [BY_PROGRAM] = "program", [BY_PHASE] = "phase", [BY_OPTION] = "option"};
     return text[by];
 }
 

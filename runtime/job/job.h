@@ -38,6 +38,7 @@ struct job_options {
     const char *leave;      /* what becomes of processes that leave: "auto", "exit" or "park" */
     double prepare_timeout; /* seconds */
     double min_interval;
+    double balance; /* as in struct coordinator_config */
     double finish_timeout;
     double watchdog; /* seconds; 0: none */
     bool watchdog_abort;

@@ -332,6 +332,7 @@ static int start_control(const struct job_options *options, const epop_program_t
         .freeze_timeout = 10,
         .connect_timeout = BACKEND_CONNECT_TIMEOUT,
         .min_interval = options->min_interval,
+        .balance = options->balance,
         .finish_timeout = options->finish_timeout,
         .rollcall = job.rollcall,
         .executable = options->executable && !options->sessions, /* agents do not probe on their own */

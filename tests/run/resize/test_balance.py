@@ -138,3 +138,41 @@ def test_ranks_that_end_no_iteration(space):
     result = space.epopctl("balance", "--wait")
     assert result.err == "epopctl: the ranks did not end enough iterations in time to be compared\n", result
     assert [one["state"] for one in space.status()["adaptations"]] == ["cancelled", "failed"]
+
+
+def done_by_itself(space, *arguments, ratio):
+    """How many balances a job does until it has made its iterations, and the imbalance that is left."""
+    result = space.start_epop("--verbose", "--balance", ratio, UNEVEN, *arguments, ranks=RANKS, limit=120).wait()
+    assert result.status == 0, result
+    return result.err.count("epop: committed balance 3 -> 3 "), float(result.out.split()[-1])
+
+
+def test_a_job_that_balances_itself(space):
+    running = start(space, "cuts", "--quiet", "--balance", "1.4")
+    status = space.wait_for_status(lambda status: [one["state"] for one in status["adaptations"]][:1] == ["committed"])
+    assert status["adaptations"][0]["by"] == "option" and status["adaptations"][0]["imbalance"] > 1.4, status
+    stop(space, running)
+
+
+def test_constant_costs_come_to_rest(space):
+    """The time would do for more balances."""
+    done, left = done_by_itself(space, "cuts", "120", "300", "250", ratio="1.4")
+    assert 1 <= done <= 3 and left < 1.4 < AT_FIRST, (done, left)
+
+
+def test_what_cannot_be_dealt_out_better_is_left_alone(space):
+    """The first of four elements has ten of thirteen units."""
+    done, left = done_by_itself(space, "cuts", "4", "3000", "250", ratio="1.2")
+    assert 1 <= done <= 2 and left == pytest.approx(30 / 13, abs=1e-3), (done, left)
+
+
+def test_an_even_job_is_left_alone(space):
+    """With three elements there is no dear quarter."""
+    assert done_by_itself(space, "cuts", "3", "20000", "200", ratio="2") == (0, 1)
+
+
+def test_loads_that_wander(space):
+    """The dear quarter goes on by one element in ten iterations: what was even does not stay so."""
+    running = start(space, "", "--quiet", "--balance", "1.3", program=(UNEVEN, "cuts", "120", "200", ENDLESS, "10"))
+    space.wait_for_status(lambda status: [one["state"] for one in status["adaptations"]].count("committed") >= 2, limit=100)
+    stop(space, running)
