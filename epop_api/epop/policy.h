@@ -103,8 +103,8 @@ typedef struct epop_policy_job {
     double resize_latency; /* seconds from decision to commit, mean */
     int resizes;           /* that committed */
     int64_t earlier; /* a job of the same program, of which samples are that this one has not taken yet; 0: none */
-    /* When it would run under EASY backfilling, with every job at `wanted`; easy_end is after `now`, or it has ended
-     * there. */
+    /* When it would run under EASY backfilling, with every job at `wanted`, for policies that follow it; easy_end is
+     * after `now`, or it has ended there. */
     double easy_start, easy_end;
 } epop_policy_job_t;
 
@@ -142,7 +142,7 @@ typedef struct epop_policy_state {
     double resize_base, resize_per_node, resize_per_byte;
     double power_cap; /* watts, 0: none */
     /* The schedule that EASY backfilling would give the same jobs: those that are not over there, as far as it is
-     * planned. */
+     * planned. For policies that follow it (follows_easy). */
     const epop_policy_use_t *easy_uses;
     int easy_count;
 } epop_policy_state_t;
@@ -201,6 +201,9 @@ typedef struct epop_policy {
     /* Fills the plan. It must keep no pointers, nor change what its next call sees. */
     void (*decide)(const void *settings, const epop_policy_state_t *state, epop_plan_t *plan);
     void (*close)(void *settings);
+    /* Non-zero: the state is to have the schedule of EASY backfilling, from the first job on that is not rigid. May be
+     * NULL. */
+    int (*follows_easy)(const void *settings);
 } epop_policy_t;
 
 /* Every policy exports it. The table belongs to the policy and is copied. Local. */

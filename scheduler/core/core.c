@@ -28,6 +28,7 @@ struct core {
     int *chosen; /* what the last plan took, and will give back */
     size_t chosen_room;
     bool flexible;         /* a job has come that is not rigid: until then a policy is held against nothing */
+    bool follows;          /* and the policy wants to be */
     struct yardstick easy; /* from then on */
 };
 
@@ -114,7 +115,7 @@ static void show_easy(struct core *core, double now)
 {
     struct yardstick *easy = &core->easy;
     int count = 0;
-    if (!core->flexible)
+    if (!core->follows)
         return;
     keep_running(core, now);
     yardstick_plan(easy, now, core->nodes.count - core->nodes.down);
@@ -240,16 +241,15 @@ static int begin_easy(struct core *core)
         if (runs)
             yardstick_started(&core->easy, job->id, job->started);
     }
-    core->flexible = true;
+    core->follows = true;
     return 0;
 }
 
-/* The schedule of EASY backfilling has it from now on, or from the first on that is not rigid. */
+/* The schedule of EASY backfilling has it from now on. */
 static int follow_job(struct core *core, const struct core_job *given)
 {
-    if (!core->flexible && (given->kind == EPOP_RIGID || begin_easy(core)))
-        return given->kind == EPOP_RIGID ? 0 : -1;
-    return yardstick_add(&core->easy, given->id, given->wanted, given->limit);
+    core->flexible |= given->kind != EPOP_RIGID;
+    return core->follows ? yardstick_add(&core->easy, given->id, given->wanted, given->limit) : 0;
 }
 
 int core_submit(struct core *core, double now, const struct core_job *given, struct error *error)
@@ -448,6 +448,8 @@ int core_decide(struct core *core, double now, const struct policy *policy, stru
 {
     if (check_time(core, now, error))
         return -1;
+    if (core->flexible && !core->follows && policy_follows_easy(policy) && begin_easy(core))
+        return error_memory(error);
     show_state(core, now);
     ask_policy(core, policy);
     if (core->plan.wrong)

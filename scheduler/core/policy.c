@@ -225,6 +225,11 @@ const char *policy_called(const struct policy *policy)
     return policy->spec ? policy->spec : policy->table.name;
 }
 
+bool policy_follows_easy(const struct policy *policy)
+{
+    return policy->table.follows_easy && policy->table.follows_easy(policy->settings);
+}
+
 static const epop_policy_option_t *find_option(const epop_policy_t *table, const char *name, char *list)
 {
     for (const epop_policy_option_t *option = table->options; option && option->name; option++) {

@@ -3,6 +3,7 @@
 #define SCHEDULER_CORE_POLICY_H
 
 #include <epop/policy.h>
+#include <stdbool.h>
 
 #include "runtime/base/error.h"
 
@@ -23,6 +24,9 @@ const char *policy_called(const struct policy *policy);
  */
 int policy_open(struct policy *policy, const char *spec, const epop_policy_t *const *builtin, struct error *error);
 void policy_close(struct policy *policy);
+
+/* Does it want to see what EASY backfilling would do? */
+bool policy_follows_easy(const struct policy *policy);
 
 /* Fills the plan. */
 void policy_decide(const struct policy *policy, const epop_policy_state_t *state, epop_plan_t *plan);

@@ -588,6 +588,11 @@ static void write_plan(const struct gain_round *round)
 
 /* ---- The policy --------------------------------------------------------------------------------- */
 
+static int gain_follows_easy(const void *settings)
+{
+    return ((const struct gain_options *)settings)->firm > 0;
+}
+
 static void gain_decide(const void *settings, const epop_policy_state_t *state, epop_plan_t *plan)
 {
     struct gain_round round;
@@ -612,4 +617,5 @@ const epop_policy_t policy_gain = {
     .option = gain_set_option,
     .decide = gain_decide,
     .close = gain_close,
+    .follows_easy = gain_follows_easy,
 };
