@@ -62,25 +62,25 @@ def test_energy(rule, tmp_path):
     daemon = rule("--local", "2", "--watts", "100,300,local2=10:40", policy="easy")
     number = daemon.submit(*LONG, ranks=(2, 2))
     daemon.wait_runs(number, 2)
-    ruling.wait_for(lambda: joules(daemon, number) > 100)
+    ruling.wait_for(lambda: joules(daemon, number) > 1000)
     before = joules(daemon, number)
     daemon.kill()
     daemon.start()
-    ruling.wait_for(lambda: joules(daemon, number) > before + 100)
+    ruling.wait_for(lambda: joules(daemon, number) > before + 1000)
     daemon.request("cancel", job=number)
     daemon.wait_end(number, "cancelled")
     [row] = daemon.rows("SELECT started, ended, joules, time FROM job, energy WHERE energy.job = number")
-    assert row["joules"] == pytest.approx(340 * (row["ended"] - row["started"]), abs=34) and row["time"] == pytest.approx(row["ended"], abs=1)
-    assert joules(daemon, number) == row["joules"]
+    assert row["joules"] == pytest.approx(340 * (row["ended"] - row["started"]), abs=340) and row["time"] == pytest.approx(row["ended"], abs=1)  # the journal may be busy
+    assert joules(daemon, number) == pytest.approx(row["joules"])
     assert "its nodes have used" in told(daemon, "why", str(number))
-    assert [one["joules"] for one in json.loads(told(daemon, "queue", "--all", "--json"))] == [row["joules"]]
+    assert [one["joules"] for one in json.loads(told(daemon, "queue", "--all", "--json"))] == [pytest.approx(row["joules"])]
     told(daemon, "report", "--format", "json", "-o", tmp_path / "record.json")
     record = json.loads((tmp_path / "record.json").read_text())
     validate("schedule", record)
     [run] = record["runs"]
     assert record["machine"] == {"nodes": 2, "idle_watts": 100, "busy_watts": 300, "power_cap": 0}
     assert [one["joules"] for one in run["jobs"]] == [pytest.approx(row["joules"])] and run["metrics"]["peak_watts"] == 340
-    assert run["metrics"]["joules"] == pytest.approx(row["joules"], abs=110 + 340)  # idle ones until it had started
+    assert run["metrics"]["joules"] == pytest.approx(row["joules"], abs=3 * 110 + 340)  # idle ones until it had started
     told(daemon, "stop")
     daemon.check()
 
