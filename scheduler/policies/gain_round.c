@@ -9,44 +9,27 @@
 
 /* ---- The power cap ------------------------------------------------------------------------------ */
 
-/* Which nodes a start takes is not known here, so the ones that draw most are counted. */
-struct watts {
-    double used;        /* now, by all nodes */
-    double most, least; /* that one node takes more when it is busy; 0: not known */
-};
-
 static double extra_of(const epop_policy_node_t *node)
 {
     return node->busy_watts > node->idle_watts ? node->busy_watts - node->idle_watts : 0;
 }
 
-static struct watts watts_of(const epop_policy_state_t *state)
+/* Nodes that have to be given back, whichever they are. That none too many are taken the state sees to. */
+static int nodes_over_cap(const epop_policy_state_t *state)
 {
-    struct watts watts = {.least = INFINITY};
+    double used = 0, least = INFINITY;
+    if (state->power_cap <= 0)
+        return 0;
     for (int i = 0; i < state->node_count; i++) {
         const epop_policy_node_t *node = &state->nodes[i];
         if (node->state == EPOP_NODE_DOWN)
             continue;
-        watts.used += node->state == EPOP_NODE_BUSY ? node->busy_watts : node->idle_watts;
-        double extra = extra_of(node);
-        if (node->state == EPOP_NODE_IDLE)
-            watts.most = fmax(watts.most, extra);
-        else if (extra > 0)
-            watts.least = fmin(watts.least, extra);
+        used += node->state == EPOP_NODE_BUSY ? node->busy_watts : node->idle_watts;
+        if (node->state == EPOP_NODE_BUSY && extra_of(node) > 0)
+            least = fmin(least, extra_of(node));
     }
-    return watts;
-}
-
-/* Nodes that may be put to work, whichever they are. Negative: so many have to be given back. */
-static int spare_nodes(const epop_policy_state_t *state)
-{
-    struct watts watts = watts_of(state);
-    double left = state->power_cap - watts.used;
-    if (state->power_cap <= 0 || (left >= 0 && watts.most <= 0))
-        return state->node_count;
-    if (left >= 0)
-        return (int)fmin(state->node_count, floor(left / watts.most + 1e-9));
-    return isfinite(watts.least) ? -(int)fmin(state->node_count, ceil(-left / watts.least - 1e-9)) : 0;
+    double over = used - state->power_cap;
+    return over > 0 && isfinite(least) ? (int)fmin(state->node_count, ceil(over / least - 1e-9)) : 0;
 }
 
 /* Nodes that could be busy if nothing ran. */
@@ -64,11 +47,10 @@ static int nodes_under_cap(const epop_policy_state_t *state)
 /* Sets the nodes that are free, those that come, and those over the cap. */
 static void count_nodes(struct gain_round *round)
 {
-    int idle = round->state->idle, coming = round->state->coming, may = spare_nodes(round->state);
-    round->free = may < 0 ? 0 : may < idle ? may : idle;
-    int all = may < idle ? may + coming : idle + coming;
-    round->coming = all > round->free ? all - round->free : 0;
-    round->over = all < 0 ? -all : 0;
+    int coming = round->state->coming - nodes_over_cap(round->state);
+    round->free = round->state->idle;
+    round->coming = coming > 0 ? coming : 0;
+    round->over = coming < 0 ? -coming : 0;
 }
 
 /* ---- Fairness among users ----------------------------------------------------------------------- */
