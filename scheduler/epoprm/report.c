@@ -31,7 +31,7 @@ struct record {
     struct schedule schedule;
     char **names; /* of the nodes, by number */
     size_t name_room;
-    char *watts; /* of the nodes, as epoprm start was told; NULL: not known */
+    struct power_watts usual, *watts; /* of a node that nothing else is said of, and of each; 0: not known */
     double power_cap;
     double first, now;       /* wall clock; the record's times are from `first` on */
     double held;             /* node seconds */
@@ -189,14 +189,6 @@ static void take_stay(void *to, const struct journal_stay *stay)
 
 /* ---- Energy and power --------------------------------------------------------------------------- */
 
-static struct power_watts watts_of(const struct record *record, int node)
-{
-    struct power_watts watts;
-    struct error unheard;
-    power_watts(record->watts, node < 0 ? NULL : record->names[node], &watts, &unheard);
-    return watts;
-}
-
 /* The daemon writes it down once a minute. */
 static void take_energy(void *to, const struct journal_energy *energy)
 {
@@ -207,7 +199,7 @@ static void take_energy(void *to, const struct journal_energy *energy)
     job->joules = energy->joules;
     const struct stay *last = job->stay_count ? &job->stays[job->stay_count - 1] : NULL;
     for (int i = 0; last && job->outcome == OUTCOME_RUNNING && i < last->count; i++)
-        job->joules += watts_of(record, last->nodes[i]).busy * fmax(0, record->now - energy->time);
+        job->joules += record->watts[last->nodes[i]].busy * fmax(0, record->now - energy->time);
 }
 
 /* A stay begins or ends: what all nodes draw changes by so many watts. */
@@ -245,7 +237,7 @@ static int add_stay_power(const struct record *record, struct power *power, cons
     if (array_reserve(&power->changes, &power->room, power->count + 2, sizeof *power->changes))
         return -1;
     for (int i = 0; i < stay->count; i++) {
-        struct power_watts watts = watts_of(record, stay->nodes[i]);
+        const struct power_watts watts = record->watts[stay->nodes[i]];
         more += watts.busy - watts.idle;
         power->idle_saved += watts.idle * (stay->end - stay->begin);
     }
@@ -261,7 +253,7 @@ static void sum_power(struct record *record)
     struct power power = {0};
     double idle = 0, used = 0;
     for (int i = 0; i < record->workload.nodes; i++)
-        idle += watts_of(record, i).idle;
+        idle += record->watts[i].idle;
     for (size_t i = 0; i < record->schedule.job_count; i++) {
         const struct job_record *job = &record->schedule.jobs[i];
         used += job->joules;
@@ -346,11 +338,26 @@ static int read_policy(struct record *record, struct error *error)
     return 0;
 }
 
+/* As epoprm start was told; "" where it was not. */
+static int read_watts(struct record *record, struct error *error)
+{
+    char *said = NULL;
+    record->watts = calloc((size_t)record->workload.nodes + 1, sizeof *record->watts);
+    if (!record->watts)
+        return error_memory(error);
+    int failed = journal_meta_get(record->journal, "watts", &said, error);
+    const char *text = said && *said ? said : NULL;
+    failed = failed || power_watts(text, NULL, &record->usual, error);
+    for (int i = 0; i < record->workload.nodes && !failed; i++)
+        failed = power_watts(text, record->names[i], &record->watts[i], error);
+    free(said);
+    return failed ? -1 : 0;
+}
+
 static int read_power(struct record *record, struct error *error)
 {
     char *cap = NULL;
-    int failed = journal_meta_get(record->journal, "watts", &record->watts, error) ||
-                 journal_meta_get(record->journal, "power-cap", &cap, error) ||
+    int failed = read_watts(record, error) || journal_meta_get(record->journal, "power-cap", &cap, error) ||
                  journal_energies(record->journal, take_energy, record, error);
     record->power_cap = cap ? atof(cap) : 0;
     free(cap);
@@ -391,14 +398,13 @@ static void correct_figures(struct record *record)
     metrics->utilisation = metrics->makespan > 0 && record->workload.nodes > 0
                                ? fmin(1, record->held / (record->workload.nodes * metrics->makespan))
                                : 0;
-    if (record->watts && *record->watts)
+    if (record->usual.busy > 0)
         sum_power(record);
 }
 
 static cJSON *head_of_record(const struct record *record)
 {
     cJSON *json = cJSON_CreateObject(), *workload = cJSON_CreateObject(), *machine = cJSON_CreateObject();
-    struct power_watts watts = watts_of(record, -1);
     cJSON_AddStringToObject(json, "schema", "epop.schedule");
     cJSON_AddNumberToObject(json, "version", 1);
     cJSON_AddStringToObject(json, "program", "epoprm " EPOP_VERSION);
@@ -406,8 +412,8 @@ static cJSON *head_of_record(const struct record *record)
     cJSON_AddNumberToObject(workload, "jobs", (double)record->workload.count);
     cJSON_AddArrayToObject(workload, "notes");
     cJSON_AddNumberToObject(machine, "nodes", record->workload.nodes);
-    cJSON_AddNumberToObject(machine, "idle_watts", watts.idle);
-    cJSON_AddNumberToObject(machine, "busy_watts", watts.busy);
+    cJSON_AddNumberToObject(machine, "idle_watts", record->usual.idle);
+    cJSON_AddNumberToObject(machine, "busy_watts", record->usual.busy);
     cJSON_AddNumberToObject(machine, "power_cap", record->power_cap);
     cJSON_AddItemToObject(json, "workload", workload);
     cJSON_AddItemToObject(json, "machine", machine);

@@ -239,7 +239,7 @@ static void list_nodes(void *context, void (*each)(void *to, const struct daemon
         view.slots = node->slots;
         view.job = node->job;
         view.since = node->since;
-        view.watts = !node->up ? 0 : node->job >= 0 ? node->busy_watts : node->idle_watts;
+        view.watts = hosts_power_draw(node);
         each(to, &view);
     }
 }

@@ -90,22 +90,10 @@ static void run_resume(struct hosts *hosts, int node)
 
 /* ---- Off and on --------------------------------------------------------------------------------- */
 
-static void be_down_as(struct hosts *hosts, int number, const char *why)
-{
-    struct hosts_node *node = &hosts->nodes[number];
-    struct error error = {0};
-    node->up = node->suspect = false;
-    node->since = hosts_now(hosts);
-    snprintf(node->reason, sizeof node->reason, "%s", why);
-    hosts_must(hosts, journal_node_set_state(hosts->journal, node->name, "down", why, node->since, &error), &error);
-    hosts_tell(hosts, 0, "node", "%s is %s", node->name, why);
-    hosts_nodes_show(hosts, number);
-}
-
 static void switch_off(struct hosts *hosts, int node)
 {
     hosts->nodes[node].power = HOSTS_OFF;
-    be_down_as(hosts, node, hosts_idle_off);
+    hosts_nodes_down(hosts, node, hosts_idle_off, hosts_idle_off);
     if (run_command(hosts->options->suspend, hosts->nodes[node].host, SPAWN_NOTHING))
         hosts_tell(hosts, 0, "daemon", "the command of --suspend cannot be run");
 }
@@ -113,21 +101,24 @@ static void switch_off(struct hosts *hosts, int node)
 static void switch_on(struct hosts *hosts, int node)
 {
     hosts->nodes[node].power = HOSTS_WAKES;
-    be_down_as(hosts, node, coming_on);
+    hosts_nodes_down(hosts, node, coming_on, coming_on);
     run_resume(hosts, node);
 }
 
 static void give_up(struct hosts *hosts, int node)
 {
     hosts->nodes[node].power = HOSTS_ON; /* down as others are, and asked now and then as they are */
-    be_down_as(hosts, node, "down: it was switched on, and does not answer");
+    static const char why[] = "down: it was switched on, and does not answer";
+    hosts_nodes_down(hosts, node, why, why);
 }
 
 void hosts_idle_look(struct hosts *hosts)
 {
     double now = hosts_now(hosts);
+    if (!(hosts->suspend_after > 0))
+        return;
     bool wanted = core_state(hosts->core, now)->waiting_count > 0;
-    for (int i = 0; i < hosts->node_count && hosts->suspend_after > 0; i++) {
+    for (int i = 0; i < hosts->node_count; i++) {
         struct hosts_node *node = &hosts->nodes[i];
         bool idle = node->up && !node->drained && !node->suspect && node->job < 0;
         if (!idle || wanted || !(node->idle_since > 0))

@@ -160,22 +160,28 @@ void hosts_nodes_up(struct hosts *hosts, int number, const char *name)
     hosts_nodes_show(hosts, number);
 }
 
+void hosts_nodes_down(struct hosts *hosts, int number, const char *reason, const char *is)
+{
+    struct hosts_node *node = &hosts->nodes[number];
+    const char *state = node->drained ? "drain" : "down";
+    struct error error = {0};
+    node->up = node->suspect = false;
+    node->since = hosts_now(hosts);
+    snprintf(node->reason, sizeof node->reason, "%s", reason);
+    hosts_must(hosts, journal_node_set_state(hosts->journal, node->name, state, reason, node->since, &error), &error);
+    hosts_tell(hosts, 0, "node", "%s is %s", node->name, is);
+    hosts_nodes_show(hosts, number);
+}
+
 static void be_down(struct hosts_node *node, struct hosts *hosts, const char *why)
 {
-    struct error error = {0};
+    char is[HOSTS_REASON_MAX];
     node->suspect = false;
     if (!node->up)
         return;
     hosts->check_pause = soonest;
-    node->up = false;
-    node->since = hosts_now(hosts);
-    snprintf(node->reason, sizeof node->reason, "%s", why);
-    hosts_must(
-        hosts,
-        journal_node_set_state(hosts->journal, node->name, node->drained ? "drain" : "down", why, node->since, &error),
-        &error);
-    hosts_tell(hosts, 0, "node", "%s is down: %s", node->name, why);
-    hosts_nodes_show(hosts, (int)(node - hosts->nodes));
+    snprintf(is, sizeof is, "down: %s", why);
+    hosts_nodes_down(hosts, (int)(node - hosts->nodes), why, is);
 }
 
 static void drop_check(struct check *check)

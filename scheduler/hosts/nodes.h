@@ -24,6 +24,9 @@ void hosts_nodes_check_end(struct hosts *hosts);
 /* It is there, under this name of its own. */
 void hosts_nodes_up(struct hosts *hosts, int node, const char *name);
 
+/* It cannot be used, with the reason for lists; `is`: what is said of it now. */
+void hosts_nodes_down(struct hosts *hosts, int node, const char *reason, const char *is);
+
 /* A node that no job holds is for the core what it is for us: to be used, or not. */
 void hosts_nodes_show(struct hosts *hosts, int node);
 

@@ -207,17 +207,18 @@ int hosts_power_nodes(const struct hosts *hosts)
     return (int)fmax(0, fmin(hosts->node_count, floor((cap - idle) / most + 1e-9)));
 }
 
-static double draw_of(const struct hosts_node *node)
+double hosts_power_draw(const struct hosts_node *node)
 {
-    bool on = node->up || node->power == HOSTS_WAKES;
-    return !on ? 0 : node->job >= 0 ? node->busy_watts : node->idle_watts;
+    return !node->up ? 0 : node->job >= 0 ? node->busy_watts : node->idle_watts;
 }
 
 bool hosts_power_allows(const struct hosts *hosts, int node)
 {
     double draws = hosts->nodes[node].idle_watts, cap = hosts->options->power_cap;
-    for (int i = 0; i < hosts->node_count; i++)
-        draws += draw_of(&hosts->nodes[i]);
+    for (int i = 0; i < hosts->node_count; i++) {
+        const struct hosts_node *other = &hosts->nodes[i];
+        draws += other->power == HOSTS_WAKES ? other->idle_watts : hosts_power_draw(other);
+    }
     return cap <= 0 || draws <= cap + 1e-9;
 }
 
@@ -242,12 +243,11 @@ void hosts_power_count(struct hosts *hosts)
     double now = hosts_now(hosts), passed = now - hosts->power_at;
     double here = hosts->meter ? share_here(hosts, read_meter(hosts->meter)) : 0;
     hosts->power_at = now;
-    for (int i = 0; i < hosts->node_count; i++) {
-        const struct hosts_node *node = &hosts->nodes[i];
-        struct hosts_job *job = node->job >= 0 ? hosts_jobs_find(hosts, node->job) : NULL;
-        if (job)
+    for (struct hosts_job *job = hosts->jobs; job; job = job->next)
+        for (int i = 0; i < job->held; i++) {
+            const struct hosts_node *node = &hosts->nodes[job->nodes[i]];
             job->joules += hosts->meter && is_here(hosts, node) ? here : node->busy_watts * passed;
-    }
+        }
 }
 
 void hosts_power_keep(struct hosts_job *job)

@@ -11,6 +11,7 @@
 
 struct hosts;
 struct hosts_job;
+struct hosts_node;
 
 struct power_watts {
     double idle, busy;
@@ -27,6 +28,8 @@ void hosts_power_end(struct hosts *hosts);
 /* How many nodes can be busy at a time. */
 int hosts_power_nodes(const struct hosts *hosts);
 
+/* Watts that it draws now; 0: not known, or it is down. */
+double hosts_power_draw(const struct hosts_node *node);
 /* Would the cap be kept with that node switched on? */
 bool hosts_power_allows(const struct hosts *hosts, int node);
 
