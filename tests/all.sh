@@ -167,7 +167,7 @@ benches() {
 
 # A slow machine needs all of CI's time for itself.
 platform() { # SUITE STAGES...
-    if [ -z "${again:-}" ] && [ $(($(date +%s) - all_begun)) -gt 900 ]; then
+    if [ -z "${again:-}" ] && [ $(($(date +%s) - all_begun)) -gt 2000 ]; then
         echo 'this machine is slow: nothing was looked at (tests/platforms/run trixie)'
         return 77
     fi
