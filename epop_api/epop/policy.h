@@ -106,6 +106,7 @@ typedef struct epop_policy_job {
     /* When it would run under EASY backfilling, with every job at `wanted`, for policies that follow it; easy_end is
      * after `now`, or it has ended there. */
     double easy_start, easy_end;
+    int priority; /* the higher, the earlier in the queue */
 } epop_policy_job_t;
 
 /* What a job has under EASY backfilling, now or later. */
@@ -135,7 +136,7 @@ typedef struct epop_policy_state {
     int down;
     const epop_policy_job_t *const *running; /* sorted by start; adapting ones, too */
     int running_count;
-    const epop_policy_job_t *const *waiting; /* sorted by submission */
+    const epop_policy_job_t *const *waiting; /* the highest priority first, then by submission */
     int waiting_count;
     /* Assumed seconds of a resize that was never measured: for each resize, each node of the larger world, and each
      * byte per node of the smaller world. */

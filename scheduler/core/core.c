@@ -32,14 +32,16 @@ struct core {
     struct yardstick easy; /* from then on */
 };
 
-static double submitted(const epop_policy_job_t *job)
+static int by_priority(const epop_policy_job_t *one, const epop_policy_job_t *other)
 {
-    return job->submitted;
+    if (one->priority != other->priority)
+        return one->priority > other->priority ? -1 : 1;
+    return (one->submitted > other->submitted) - (one->submitted < other->submitted);
 }
 
-static double started(const epop_policy_job_t *job)
+static int by_start(const epop_policy_job_t *one, const epop_policy_job_t *other)
 {
-    return job->started;
+    return (one->started > other->started) - (one->started < other->started);
 }
 
 struct core *core_create(int nodes, const struct core_costs *costs, double power_cap)
@@ -49,8 +51,8 @@ struct core *core_create(int nodes, const struct core_costs *costs, double power
         free(core);
         return NULL;
     }
-    core->running.key = started;
-    core->waiting.key = submitted;
+    core->running.order = by_start;
+    core->waiting.order = by_priority;
     core->now = -INFINITY;
     core->view = (epop_policy_state_t){.nodes = core->nodes.items,
                                        .node_count = nodes,
@@ -229,6 +231,16 @@ static int check_submission(const struct core *core, const struct core_job *job,
     return check_job(core, job, error);
 }
 
+static int follow(struct core *core, const epop_policy_job_t *job)
+{
+    const struct yardstick_job there = {.id = job->id,
+                                        .priority = job->priority,
+                                        .submitted = job->submitted,
+                                        .nodes = job->wanted,
+                                        .seconds = job->limit};
+    return yardstick_add(&core->easy, &there);
+}
+
 /* As it is by now, where all jobs were rigid. */
 static int begin_easy(struct core *core)
 {
@@ -236,7 +248,7 @@ static int begin_easy(struct core *core)
         bool runs = i < core->running.count;
         const epop_policy_job_t *job =
             runs ? job_queue_items(&core->running)[i] : job_queue_items(&core->waiting)[i - core->running.count];
-        if (yardstick_add(&core->easy, job->id, job->wanted, job->limit))
+        if (follow(core, job))
             return -1;
         if (runs)
             yardstick_started(&core->easy, job->id, job->started);
@@ -246,10 +258,10 @@ static int begin_easy(struct core *core)
 }
 
 /* The schedule of EASY backfilling has it from now on. */
-static int follow_job(struct core *core, const struct core_job *given)
+static int follow_new(struct core *core, const struct job *job)
 {
-    core->flexible |= given->kind != EPOP_RIGID;
-    return core->follows ? yardstick_add(&core->easy, given->id, given->wanted, given->limit) : 0;
+    core->flexible |= job->view.kind != EPOP_RIGID;
+    return core->follows ? follow(core, &job->view) : 0;
 }
 
 int core_submit(struct core *core, double now, const struct core_job *given, struct error *error)
@@ -258,12 +270,29 @@ int core_submit(struct core *core, double now, const struct core_job *given, str
     if (check_time(core, now, error) || check_submission(core, given, error))
         return -1;
     job = job_create(given, now);
-    if (!job || job_queue_reserve(&core->waiting, 1) || follow_job(core, given) || jobs_add(&core->jobs, job)) {
+    if (!job || job_queue_reserve(&core->waiting, 1) || follow_new(core, job) || jobs_add(&core->jobs, job)) {
         job_free(job);
         return error_memory(error);
     }
     job_queue_add(&core->waiting, job);
     core->now = now;
+    return 0;
+}
+
+int core_priority(struct core *core, int64_t id, int priority, struct error *error)
+{
+    struct job *job = find_job(core, id, error);
+    if (!job)
+        return -1;
+    bool waits = job->view.state == EPOP_POLICY_WAITS;
+    if (waits && job_queue_reserve(&core->waiting, 1))
+        return error_memory(error);
+    if (waits)
+        job_queue_remove(&core->waiting, job);
+    job->view.priority = priority;
+    yardstick_priority(&core->easy, id, priority);
+    if (waits)
+        job_queue_add(&core->waiting, job);
     return 0;
 }
 

@@ -41,6 +41,7 @@ struct core_job {
     const epop_policy_phase_t *phases; /* `begins` is not looked at */
     int phase_count;
     double promised; /* the start that it was promised, of a site that starts again; 0: none */
+    int priority;    /* the higher, the earlier in the queue */
 };
 int core_submit(struct core *core, double now, const struct core_job *job, struct error *error);
 
@@ -53,6 +54,9 @@ struct core_place {
     double resized; /* when it got its size; 0: by its start */
 };
 int core_adopt(struct core *core, double now, int64_t job, const struct core_place *place, struct error *error);
+
+/* It has another priority from now on. */
+int core_priority(struct core *core, int64_t job, int priority, struct error *error);
 
 /* What it accepts has turned out: its kind, `wanted`, range, bytes and phases are these, the rest is not looked at. It
  * is in its first phase until core_phase says otherwise. */

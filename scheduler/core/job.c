@@ -63,6 +63,7 @@ static void show_given(struct job *job, const struct core_job *given, double now
     view->wanted = given->wanted;
     view->limit = given->limit;
     view->bytes = given->bytes;
+    view->priority = given->priority;
     view->submitted = now;
     view->reserved = given->promised > 0 ? given->promised : -1;
     view->resize_cost = view->resize_latency = -1;
@@ -350,8 +351,8 @@ void jobs_free(struct jobs *jobs)
 
 static bool comes_before(const struct job_queue *queue, const epop_policy_job_t *one, const epop_policy_job_t *other)
 {
-    double a = queue->key(one), b = queue->key(other);
-    return a < b || (a <= b && one->id < other->id);
+    int order = queue->order(one, other);
+    return order < 0 || (!order && one->id < other->id);
 }
 
 /* How many come before it. */

@@ -103,8 +103,9 @@ void jobs_free(struct jobs *jobs);
 /* Those that come later mostly go behind, those that leave are mostly in front: an array with room at both ends. Owns
  * no job. */
 struct job_queue {
-    /* They are by it, then by id; it does not change while they are here. */
-    double (*key)(const epop_policy_job_t *job);
+    /* Negative: `one` comes first; 0: the one with the lower id does. What it looks at does not change while they are
+     * here. */
+    int (*order)(const epop_policy_job_t *one, const epop_policy_job_t *other);
     const epop_policy_job_t **room;
     size_t first, count, size;
 };

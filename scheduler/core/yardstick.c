@@ -17,15 +17,37 @@ void yardstick_free(struct yardstick *yardstick)
     *yardstick = (struct yardstick){0};
 }
 
-int yardstick_add(struct yardstick *yardstick, int64_t id, int nodes, double seconds)
+static bool comes_before(const struct yardstick_job *one, const struct yardstick_job *other)
+{
+    if (one->priority != other->priority)
+        return one->priority > other->priority;
+    return one->submitted < other->submitted || (one->submitted <= other->submitted && one->id < other->id);
+}
+
+/* There must be room. */
+static void insert(struct yardstick *yardstick, const struct yardstick_job *job)
+{
+    size_t at = yardstick->count++;
+    for (; at > 0 && comes_before(job, &yardstick->jobs[at - 1]); at--)
+        yardstick->jobs[at] = yardstick->jobs[at - 1];
+    yardstick->jobs[at] = *job;
+    yardstick->changed = true;
+}
+
+int yardstick_add(struct yardstick *yardstick, const struct yardstick_job *given)
 {
     size_t more = yardstick->count + 1;
+    struct yardstick_job job = {.id = given->id,
+                                .priority = given->priority,
+                                .submitted = given->submitted,
+                                .nodes = given->nodes,
+                                .seconds = given->seconds,
+                                .start = INFINITY,
+                                .end = INFINITY};
     if (array_reserve(&yardstick->jobs, &yardstick->room, more, sizeof *yardstick->jobs) ||
         array_reserve(&yardstick->uses, &yardstick->uses_room, more, sizeof *yardstick->uses))
         return -1;
-    yardstick->jobs[yardstick->count++] =
-        (struct yardstick_job){.id = id, .nodes = nodes, .seconds = seconds, .start = INFINITY, .end = INFINITY};
-    yardstick->changed = true;
+    insert(yardstick, &job);
     return 0;
 }
 
@@ -35,6 +57,19 @@ static struct yardstick_job *find(struct yardstick *yardstick, int64_t id)
         if (yardstick->jobs[i].id == id)
             return &yardstick->jobs[i];
     return NULL;
+}
+
+void yardstick_priority(struct yardstick *yardstick, int64_t id, int priority)
+{
+    struct yardstick_job *job = find(yardstick, id);
+    if (!job || job->priority == priority)
+        return;
+    struct yardstick_job moved = *job;
+    size_t behind = (size_t)(yardstick->jobs + yardstick->count - (job + 1));
+    memmove(job, job + 1, behind * sizeof *job);
+    yardstick->count--;
+    moved.priority = priority;
+    insert(yardstick, &moved);
 }
 
 static void set_start(struct yardstick_job *job, double start)

@@ -14,6 +14,8 @@
 
 struct yardstick_job {
     int64_t id;
+    int priority;
+    double submitted;
     int nodes;
     double seconds;    /* that it takes at these nodes: its limit, or as it turned out */
     double start, end; /* infinite: not known; it waits behind many others */
@@ -22,7 +24,7 @@ struct yardstick_job {
 };
 
 struct yardstick {
-    struct yardstick_job *jobs; /* in the order of the queue, those that are not over there */
+    struct yardstick_job *jobs; /* as the queue is, by priority and submission; those that are not over there */
     size_t count, room;
     epop_policy_use_t *uses;
     size_t uses_room;
@@ -33,8 +35,9 @@ struct yardstick {
 
 void yardstick_free(struct yardstick *yardstick);
 
-/* A job comes. -1: no memory. */
-int yardstick_add(struct yardstick *yardstick, int64_t id, int nodes, double seconds);
+/* A job comes, of which `start` and what is behind are not looked at. -1: no memory. */
+int yardstick_add(struct yardstick *yardstick, const struct yardstick_job *job);
+void yardstick_priority(struct yardstick *yardstick, int64_t id, int priority);
 /* It begins anew. */
 void yardstick_again(struct yardstick *yardstick, int64_t id);
 /* It will take so many seconds at its wanted nodes, by its progress. */

@@ -407,6 +407,7 @@ static epop_policy_phase_t *phases_of(const struct work *work)
 static int submit_work(struct run *run, const struct work *work, struct error *error)
 {
     struct core_job job = {.id = work->id, .name = work->name, .user = work->user, .kind = work->kind};
+    job.priority = work->priority;
     epop_policy_phase_t *phases = phases_of(work);
     if (!phases)
         return error_memory(error);

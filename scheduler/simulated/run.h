@@ -113,6 +113,7 @@ struct run {
     long wakes;           /* in a row, for which the policy was asked and nothing had happened */
     int unchecked;        /* changes since the ledger was counted */
     size_t first_waiting; /* no job before it waits */
+    bool ranked;          /* jobs have different priorities */
 };
 
 /* 0, or -1: no memory. */

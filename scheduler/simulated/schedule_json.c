@@ -184,6 +184,7 @@ static bool add_work(cJSON *object, const struct work *work)
     static const char *const kinds[] = {"rigid", "moldable", "malleable", "evolving"};
     return add_number(object, "id", (double)work->id) && add_text(object, "name", work->name) &&
            add_number(object, "user", work->user) && add_text(object, "kind", kinds[work->kind]) &&
+           (!work->priority || add_number(object, "priority", work->priority)) &&
            add_number(object, "submit", work->submit) && add_number(object, "wanted", work->wanted) &&
            add_number(object, "min", work->range.min) && add_number(object, "max", work->range.max);
 }

@@ -132,7 +132,7 @@ static int begin_faults(struct run *run, struct error *error)
 /* Whether promises can be held against the policy at all. */
 static bool promises_hold(const struct run *run)
 {
-    if (!run->simulation->exact || run->simulation->script)
+    if (!run->simulation->exact || run->simulation->script || run->ranked)
         return false;
     for (const struct work *work = run->workload->works; work < run->workload->works + run->count; work++)
         if (work->limit < work_seconds(work, work->wanted) * (1 - 1e-9) ||
@@ -141,10 +141,20 @@ static bool promises_hold(const struct run *run)
     return true;
 }
 
+static bool has_priorities(const struct run *run)
+{
+    const struct work *works = run->workload->works;
+    for (size_t i = 1; i < run->count; i++)
+        if (works[i].priority != works[0].priority)
+            return true;
+    return false;
+}
+
 static int begin_run(struct run *run, struct error *error)
 {
     if (name_schedule(run, error) || begin_jobs(run, error) || begin_core(run, error) || begin_faults(run, error))
         return -1;
+    run->ranked = has_priorities(run);
     run->exact = promises_hold(run);
     run->wake = INFINITY;
     run->round_began = run->now - 1;
@@ -195,8 +205,8 @@ static int change_node(struct run *run, size_t index, struct error *error)
  * With true limits no job that was started from behind may keep another from its first promise: when that time has
  * come and the job waits, the idle nodes and those of jobs submitted later and started since the promise must be too
  * few for it. This is checked as long as no limit is too short, what jobs say of their progress is right, no fault
- * was injected, all jobs start as large as they wanted, and none is resized: else nobody can know when nodes become
- * idle.
+ * was injected, all jobs have the same priority and start as large as they wanted, and none is resized: else nobody can
+ * know when nodes become idle.
  */
 
 /* Sums of times are rounded: as late as that is on time. */
@@ -383,15 +393,24 @@ static int take_decision(struct run *run, const struct decision *decision, struc
     return carry_out(run, play, decision, error);
 }
 
-/* Jobs that this plan starts while one that was submitted earlier waits on. */
+/* One that comes before it in the queue waits on. */
+static bool is_backfilled(const struct run *run, const struct play *started)
+{
+    const struct play *end = run->ranked ? run->plays + run->count : started;
+    for (const struct play *play = run->plays + run->first_waiting; play < end && play->state != PLAY_AHEAD; play++)
+        if (play->state == PLAY_WAITS && (play->work->priority > started->work->priority ||
+                                          (play->work->priority == started->work->priority && play < started)))
+            return true;
+    return false;
+}
+
 static void count_backfilled(struct run *run, const struct decisions *decisions)
 {
     while (run->first_waiting < run->count && run->plays[run->first_waiting].state != PLAY_WAITS &&
            run->plays[run->first_waiting].state != PLAY_AHEAD)
         run->first_waiting++;
     for (int i = 0; i < decisions->count; i++)
-        if (decisions->items[i].kind == DECISION_START &&
-            run_find(run, decisions->items[i].job) > run->plays + run->first_waiting)
+        if (decisions->items[i].kind == DECISION_START && is_backfilled(run, run_find(run, decisions->items[i].job)))
             run->schedule->metrics.backfilled++;
 }
 

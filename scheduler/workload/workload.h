@@ -27,6 +27,7 @@ struct work {
     int64_t id;
     char *name;
     int user;
+    int priority; /* the higher, the earlier in the queue */
     epop_policy_kind_t kind;
     double submit; /* seconds from the trace's beginning */
     int wanted;

@@ -11,6 +11,7 @@
 #include "scheduler/workload/workload.h"
 
 #define MOST_NODES      1000000
+#define MOST_PRIORITY   1000000
 #define MOST_JOBS       1000000
 #define MOST_SECONDS    1e12
 #define MOST_BYTES      1e18
@@ -273,7 +274,7 @@ struct draft {
 
 /* Keys that a job and an application have in common, for lists of keys. */
 #define DRAFT_KEYS                                                                                                     \
-    "name", "kind", "nodes", "min", "max", "sizes", "limit", "bytes", "progress", "user", "scale", "phases"
+    "name", "kind", "nodes", "min", "max", "sizes", "limit", "bytes", "progress", "user", "priority", "scale", "phases"
 
 static const char *const kinds[] = {[EPOP_RIGID] = "rigid",
                                     [EPOP_MOLDABLE] = "moldable",
@@ -320,6 +321,7 @@ static int draft_read(struct draft *draft, const struct json_place *place, struc
         json_place_int(place, "min", false, 1, MOST_NODES, &draft->min, error) ||
         json_place_int(place, "max", false, 1, MOST_NODES, &draft->max, error) ||
         json_place_int(place, "user", false, 0, INT_MAX, &work->user, error) ||
+        json_place_int(place, "priority", false, -MOST_PRIORITY, MOST_PRIORITY, &work->priority, error) ||
         json_place_number(place, "limit", false, tiny, MOST_SECONDS, &work->limit, error) ||
         json_place_number(place, "bytes", false, 0, MOST_BYTES, &work->bytes, error) ||
         read_progress(draft, place, error))

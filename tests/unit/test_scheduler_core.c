@@ -85,6 +85,68 @@ static void test_waiting_jobs_are_by_submission_then_number(void **state)
     assert_true(view->waiting[0]->submitted == 1 && view->waiting[0]->left == 10 && view->waiting[0]->reserved < 0);
 }
 
+static void assert_queue(double now, int first, int second, int third)
+{
+    const epop_policy_state_t *view = core_state(core, now);
+    assert_int_equal(view->waiting_count, 3);
+    assert_int_equal(view->waiting[0]->id, first);
+    assert_int_equal(view->waiting[1]->id, second);
+    assert_int_equal(view->waiting[2]->id, third);
+}
+
+static void submit_with_priority(double now, struct core_job job, int priority)
+{
+    job.priority = priority;
+    submit(core, now, job);
+}
+
+static void test_the_highest_priority_comes_first(void **state)
+{
+    (void)state;
+    submit(core, 1, rigid(1, 1, 10));
+    submit_with_priority(2, rigid(2, 1, 10), -3);
+    submit_with_priority(3, rigid(3, 1, 10), 7);
+    assert_queue(3, 3, 1, 2);
+    told(core_priority(core, 2, 8, &error), &error);
+    assert_queue(4, 2, 3, 1);
+    told(core_priority(core, 3, 0, &error), &error);
+    assert_queue(5, 2, 1, 3);
+    assert_int_equal(core_job(core, 2)->priority, 8);
+    refused(core_priority(core, 4, 1, &error), &error, "job 4: there is none");
+}
+
+static int follows(const void *settings)
+{
+    (void)settings;
+    return 1;
+}
+
+static void assert_easy_starts(double now, double first, double second)
+{
+    core_state(core, now);
+    assert_true(fabs(core_job(core, 2)->easy_start - first) < 1e-6);
+    assert_true(fabs(core_job(core, 3)->easy_start - second) < 1e-6);
+}
+
+static void test_easy_has_the_same_order(void **state)
+{
+    struct policy policy = of(start_all);
+    (void)state;
+    policy.table.follows_easy = follows;
+    submit(core, 0, malleable(1, 8, 1, 8, 100));
+    decide_at(core, 0, &policy);
+    submit(core, 1, rigid(2, 8, 50));
+    submit(core, 2, rigid(3, 8, 10));
+    decide_at(core, 2, &policy);
+    assert_easy_starts(2, 100, 150);
+    told(core_priority(core, 3, 1, &error), &error);
+    assert_easy_starts(3, 110, 100);
+    submit_with_priority(4, rigid(4, 8, 1000), 2);
+    assert_easy_starts(4, 1110, 1100);
+    told(core_priority(core, 1, 9, &error), &error); /* it runs, so that nothing changes */
+    assert_easy_starts(5, 1110, 1100);
+}
+
 static void test_all_of_a_job_is_copied(void **state)
 {
     int sizes[] = {1, 4};
@@ -463,7 +525,8 @@ static void check(struct core *any_core, double now)
     }
     for (int i = 1; i < view->waiting_count; i++) {
         const epop_policy_job_t *one = view->waiting[i - 1], *next = view->waiting[i];
-        assert_true(one->submitted < next->submitted || (one->submitted == next->submitted && one->id < next->id));
+        bool before = one->submitted < next->submitted || (one->submitted == next->submitted && one->id < next->id);
+        assert_true(one->priority > next->priority || (one->priority == next->priority && before));
         assert_true(next->state == EPOP_POLICY_WAITS && !next->nodes);
     }
     for (int i = 0; i < view->node_count; i++) {
@@ -478,7 +541,7 @@ static void check(struct core *any_core, double now)
 static void tell_anything(struct core *any_core, double now, int64_t id)
 {
     struct error why = {0};
-    switch (any(6)) {
+    switch (any(7)) {
     case 0:
         core_ended(any_core, now, id, &why);
         break;
@@ -490,6 +553,9 @@ static void tell_anything(struct core *any_core, double now, int64_t id)
         break;
     case 3:
         core_told(any_core, now, id, any(50), &why);
+        break;
+    case 4:
+        core_priority(any_core, id, any(3), &why);
         break;
     default:
         core_committed(any_core, now, id, 1, any(2), &why);
@@ -544,6 +610,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_a_new_machine_is_idle),
         TEST(test_waiting_jobs_are_by_submission_then_number),
+        TEST(test_the_highest_priority_comes_first),
+        TEST(test_easy_has_the_same_order),
         TEST(test_all_of_a_job_is_copied),
         TEST(test_jobs_that_cannot_be),
         TEST(test_a_start_takes_the_shortest_run_that_fits),

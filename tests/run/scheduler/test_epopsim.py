@@ -144,6 +144,24 @@ def test_random_jobs_follow_the_seed(space):
     assert starts[0] == starts[1] != starts[2] and len(starts[0]) == 50
 
 
+def test_the_highest_priority_comes_first(space):
+    """One job at a time fits: those that wait start by priority, then as they came; only one that overtakes its
+    betters is backfilled, and nobody does."""
+    phases = [{"name": "all", "iterations": 10, "seconds": 4}]
+    jobs = [{"id": number, "submit": number, "nodes": 4, "phases": phases, **more}
+            for number, more in ((1, {}), (2, {}), (3, {"priority": -1}), (4, {"priority": 5}), (5, {"priority": 5}), (6, {}))]
+    workload = space.directory / "ranked.json"
+    workload.write_text(json.dumps({"schema": "epop.workload", "version": 1, "machine": {"nodes": 4}, "jobs": jobs}))
+    for policy in ("easy", "gain", "ers"):
+        result = epopsim(space, "--policy", policy, "-o", "-", workload)
+        assert result.status == 0, result
+        [schedule] = json.loads(result.out)["runs"]
+        began = {one["id"]: one["start"] for one in schedule["jobs"]}
+        assert sorted(began, key=began.get) == [1, 4, 5, 2, 6, 3], (policy, began)
+        assert schedule["metrics"]["backfilled"] == 0, policy
+        assert [one.get("priority") for one in schedule["jobs"]] == [None, None, -1, 5, 5, None], policy
+
+
 def test_a_replay_gives_the_same_decisions(space):
     words = ["--jobs", "300", "--load", "1.2", NASA]
     assert epopsim(space, "--malleable", "0.5", "--output", "run.json", *words).status == 0
