@@ -50,17 +50,18 @@ static cJSON *whole_or_none(cJSON *object, bool complete)
 cJSON *answers_job(const struct daemon_job *job)
 {
     cJSON *object = cJSON_CreateObject();
-    bool complete = object && add_number(object, "job", (double)job->number) && add_text(object, "name", job->name) &&
-                    add_text(object, "kind", job->kind) && add_text(object, "state", job->state) &&
-                    add_some_text(object, "reason", job->reason) && add_number(object, "ranks_min", job->ranks_min) &&
-                    add_number(object, "ranks_max", job->ranks_max) &&
-                    add_number(object, "nodes_min", job->nodes_min) &&
-                    add_number(object, "nodes_max", job->nodes_max) && add_number(object, "nodes", job->nodes) &&
-                    add_number(object, "target", job->target) && add_number(object, "ranks", job->ranks) &&
-                    add_text(object, "hosts", job->hosts) && add_number(object, "submitted", job->submitted) &&
-                    add_time(object, "started", job->started) && add_time(object, "limit", job->limit) &&
-                    add_time(object, "left", job->left) && add_time(object, "reserved", job->reserved) &&
-                    add_known(object, "joules", job->joules);
+    bool complete =
+        object && add_number(object, "job", (double)job->number) && add_text(object, "name", job->name) &&
+        add_text(object, "kind", job->kind) && add_text(object, "state", job->state) &&
+        add_some_text(object, "reason", job->reason) && add_number(object, "ranks_min", job->ranks_min) &&
+        add_number(object, "ranks_max", job->ranks_max) && add_number(object, "nodes_min", job->nodes_min) &&
+        add_number(object, "nodes_max", job->nodes_max) && add_number(object, "nodes", job->nodes) &&
+        add_number(object, "target", job->target) && add_number(object, "ranks", job->ranks) &&
+        add_text(object, "hosts", job->hosts) && add_number(object, "submitted", job->submitted) &&
+        add_time(object, "started", job->started) && add_time(object, "limit", job->limit) &&
+        add_time(object, "left", job->left) && add_time(object, "reserved", job->reserved) &&
+        add_known(object, "joules", job->joules) && (!job->priority || add_number(object, "priority", job->priority)) &&
+        (!job->held || cJSON_AddTrueToObject(object, "held"));
     return whole_or_none(object, complete);
 }
 
@@ -158,6 +159,15 @@ static int64_t *numbers_of(const cJSON *array)
     return numbers;
 }
 
+/* True where it is not there. */
+static bool take_priority(const cJSON *request, int *priority)
+{
+    const cJSON *given = cJSON_GetObjectItemCaseSensitive(request, "priority");
+    double number = cJSON_IsNumber(given) ? given->valuedouble : 0;
+    *priority = (int)fmax(-DAEMON_PRIORITY_MAX, fmin(number, DAEMON_PRIORITY_MAX));
+    return !given || (cJSON_IsNumber(given) && *priority >= number && *priority <= number);
+}
+
 static bool read_submission(struct submission *submission, const cJSON *request)
 {
     submission->name = json_text(request, "name");
@@ -165,8 +175,10 @@ static bool read_submission(struct submission *submission, const cJSON *request)
     submission->output = json_text(request, "output");
     submission->limit = json_number(request, "limit", 0);
     submission->once = json_true(request, "once");
-    return submission->after && submission->argv && submission->argv[0] && submission->environment && submission->cwd &&
-           submission->cwd[0] == '/' && submission->limit >= 0 && isfinite(submission->limit) &&
+    submission->held = json_true(request, "held");
+    return take_priority(request, &submission->priority) && submission->after && submission->argv &&
+           submission->argv[0] && submission->environment && submission->cwd && submission->cwd[0] == '/' &&
+           submission->limit >= 0 && isfinite(submission->limit) &&
            (!submission->output || submission->output[0] == '/') &&
            take_range(request, "ranks", &submission->ranks_min, &submission->ranks_max) &&
            take_range(request, "nodes", &submission->nodes_min, &submission->nodes_max);
@@ -192,7 +204,8 @@ static cJSON *op_submit(const struct daemon_table *table, void *context, const c
     cJSON *answer =
         read_submission(&submission, request)
             ? do_submit(table, context, &submission)
-            : answers_refusal("usage", "submit: argv, environment, cwd, ranks, nodes, limit or after make no sense");
+            : answers_refusal("usage",
+                              "submit: argv, environment, cwd, ranks, nodes, limit, after or priority make no sense");
     free(after);
     free(argv);
     free(environment);
@@ -227,14 +240,44 @@ static cJSON *op_nodes(const struct daemon_table *table, void *context, const cJ
     return answer;
 }
 
+/* 0: it names none. */
+static int64_t job_of(const cJSON *request)
+{
+    double job = json_number(request, "job", -1);
+    return job >= 1 && job < 9e15 ? (int64_t)job : 0;
+}
+
 static cJSON *op_cancel(const struct daemon_table *table, void *context, const cJSON *request)
 {
     struct error error;
     bool unknown = false;
-    double job = json_number(request, "job", -1);
-    if (!(job >= 1 && job < 9e15))
+    int64_t job = job_of(request);
+    if (!job)
         return answers_refusal("usage", "cancel: which job?");
-    int failed = table->cancel(context, (int64_t)job, &unknown, &error);
+    int failed = table->cancel(context, job, &unknown, &error);
+    return answer_to(failed, unknown, &error);
+}
+
+static cJSON *op_hold(const struct daemon_table *table, void *context, const cJSON *request)
+{
+    struct error error;
+    bool unknown = false;
+    int64_t job = job_of(request);
+    if (!job)
+        return answers_refusal("usage", "hold: which job?");
+    int failed = table->hold(context, job, !json_true(request, "undo"), &unknown, &error);
+    return answer_to(failed, unknown, &error);
+}
+
+static cJSON *op_priority(const struct daemon_table *table, void *context, const cJSON *request)
+{
+    struct error error;
+    bool unknown = false;
+    int priority = 0;
+    int64_t job = job_of(request);
+    if (!job || !cJSON_HasObjectItem(request, "priority") || !take_priority(request, &priority))
+        return answers_refusal("usage", "priority: which job, and from -1000000 to 1000000?");
+    int failed = table->priority(context, job, priority, &unknown, &error);
     return answer_to(failed, unknown, &error);
 }
 
@@ -296,6 +339,8 @@ static const struct op {
     {"cancel", op_cancel, offsetof(struct daemon_table, cancel)},
     {"drain", op_drain, offsetof(struct daemon_table, drain)},
     {"stop", op_stop, offsetof(struct daemon_table, stop)},
+    {"hold", op_hold, offsetof(struct daemon_table, hold)},
+    {"priority", op_priority, offsetof(struct daemon_table, priority)},
     {"about", op_about, SIZE_MAX},
     {"watch", op_watch, SIZE_MAX},
 };
@@ -309,7 +354,8 @@ static cJSON *answer_request(const struct daemon_table *table, void *context, co
             return op->slot == SIZE_MAX || has_function(table, op->slot) ? op->answer(table, context, request)
                                                                          : not_here(name);
         }
-    return answers_refusal("usage", "no such request: submit, queue, nodes, cancel, drain, stop, about, watch");
+    return answers_refusal("usage",
+                           "no such request: submit, queue, nodes, cancel, hold, priority, drain, stop, about, watch");
 }
 
 cJSON *answers_to(const struct daemon_table *table, void *context, const cJSON *request, bool *watches)

@@ -24,6 +24,8 @@ struct submission {
     double limit;                   /* seconds at the most nodes that it takes; 0: the daemon's default */
     bool once;                      /* run as it is, on the first node */
     const int64_t *after;           /* jobs that have to end well before; ends with 0; NULL: none */
+    int priority;                   /* the higher, the earlier in the queue */
+    bool held;                      /* it comes into the queue when it is released */
 };
 
 /* Times are seconds since 1970, and negative where there is none. Texts are the daemon's, until it goes on. */
@@ -41,6 +43,8 @@ struct daemon_job {
     double left;     /* seconds that it still needs */
     double reserved; /* the start that it was promised */
     double joules;   /* that its nodes have used; 0: not known */
+    int priority;
+    bool held; /* it waits to be released */
 };
 
 struct daemon_node {
@@ -58,12 +62,17 @@ enum daemon_stop {
     DAEMON_STOP_LEAVE, /* they run on; the next daemon of this directory takes them over */
 };
 
+enum { DAEMON_PRIORITY_MAX = 1000000 }; /* and as far below 0 */
+
 /* Those that return int: 0, or -1 with a line; ERROR_REFUSED: exit code 1, ERROR_FAILED with `unknown` set: 3. */
 struct daemon_table {
     int (*submit)(void *context, const struct submission *submission, int64_t *number, struct error *error);
     int (*cancel)(void *context, int64_t job, bool *unknown, struct error *error);
     int (*drain)(void *context, const char *node, bool undo, bool *unknown, struct error *error);
     int (*stop)(void *context, enum daemon_stop how, struct error *error);
+    /* Keeps a job that waits out of the queue, or lets it in again. */
+    int (*hold)(void *context, int64_t job, bool held, bool *unknown, struct error *error);
+    int (*priority)(void *context, int64_t job, int priority, bool *unknown, struct error *error);
     /* Calls `each` for all jobs that wait or run, by number, and for all nodes. */
     void (*jobs)(void *context, void (*each)(void *to, const struct daemon_job *job), void *to);
     void (*nodes)(void *context, void (*each)(void *to, const struct daemon_node *node), void *to);

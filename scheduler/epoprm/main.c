@@ -38,6 +38,8 @@ static const struct option_row submit_options[] = {
     {"name", "NAME", "what it is called (the program's name)", OPT_TEXT(name)},
     {"output", "FILE", "where its output goes (a file in the daemon's directory)", OPT_TEXT(output), .letter = 'o'},
     {"after", "JOB,...", "start when these jobs have ended well; if one does not, it is cancelled", OPT_TEXT(after)},
+    {"priority", "N", "its place in the queue: those with a higher one come first (0)", OPT_TEXT(priority)},
+    {"hold", NULL, "keep it out of the queue until epoprm release JOB", OPT_FLAG(hold)},
     {"once", NULL, "start PROGRAM as it is, once, on the first of its nodes", OPT_FLAG(once)},
     {JSON("print JSON")},
     {0}};
@@ -45,6 +47,8 @@ static const struct option_row queue_options[] = {
     {"all", NULL, "those that have ended, too; also where no daemon runs", OPT_FLAG(all)}, {JSON("print JSON")}, {0}};
 static const struct option_row json_options[] = {{JSON("print JSON")}, {0}};
 static const struct option_row no_options[] = {{0}};
+static const struct option_row change_options[] = {
+    {"priority", "N", "those with a higher one come first in the queue", OPT_TEXT(priority)}, {0}};
 static const struct option_row drain_options[] = {{"undo", NULL, "use it again", OPT_FLAG(undo)}, {0}};
 static const struct option_row watch_options[] = {{JSON("print one JSON object a line")}, {0}};
 static const struct option_row report_options[] = {
@@ -74,6 +78,12 @@ static const struct command rows[] = {
      .run = rm_why, .notes = "Also of jobs that have ended, and where no daemon runs.\n"},
     {"cancel", "JOB...", "end jobs, or take them out of the queue", .options = no_options, .least = 1, .most = 1000,
      .run = rm_cancel},
+    {"hold", "JOB...", "keep jobs that wait out of the queue", .options = no_options, .least = 1, .most = 1000,
+     .run = rm_hold},
+    {"release", "JOB...", "let jobs that are held into the queue again, at its end", .options = no_options, .least = 1,
+     .most = 1000, .run = rm_release},
+    {"change", "--priority N JOB...", "give jobs another priority", .options = change_options, .least = 1, .most = 1000,
+     .run = rm_change},
     {"drain", "NODE [--undo]", "give no more work to a node; its jobs leave it where they can",
      .options = drain_options, .least = 1, .most = 1, .run = rm_drain},
     {"watch", "[--json]", "print what happens, as it happens", .options = watch_options, .run = rm_watch},

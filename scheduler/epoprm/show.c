@@ -122,7 +122,7 @@ static void range_text(char text[32], int least, int most)
     snprintf(text, 32, least == most ? "%d" : "%d-%d", least, most);
 }
 
-/* RUNNING; ADAPTING 2->4 (asked) */
+/* RUNNING; ADAPTING 2->4 (asked); HELD */
 static void state_text(const cJSON *job, char text[64])
 {
     int nodes = json_int(job, "nodes", 0), target = json_int(job, "target", 0);
@@ -135,6 +135,8 @@ static void state_text(const cJSON *job, char text[64])
         used += (size_t)snprintf(text + used, 64 - used, " %d->%d", nodes, target);
     if (step && used < 60)
         snprintf(text + used, 64 - used, " (%.20s)", step);
+    if (json_true(job, "held"))
+        snprintf(text, 64, "HELD");
 }
 
 /* Where it computes, or may; how long it waits, or has run. */
@@ -301,6 +303,8 @@ static void print_job(const cJSON *job)
         rm_clock(json_number(job, "reserved", 0), when);
         printf("it is to start at %s\n", when);
     }
+    if (cJSON_HasObjectItem(job, "priority"))
+        printf("its priority is %d\n", json_int(job, "priority", 0));
     if (cJSON_HasObjectItem(job, "joules"))
         print_energy(json_number(job, "joules", 0));
 }

@@ -1,6 +1,6 @@
 /*
- * epoprm submit, cancel and drain. What of a submission can be checked at once is; the daemon has it with the
- * directory and the environment of the caller.
+ * epoprm submit, cancel, hold, release, change and drain. What of a submission can be checked at once is; the daemon
+ * has it with the directory and the environment of the caller.
  */
 #include "scheduler/epoprm/command.h"
 
@@ -14,6 +14,7 @@
 #include "epop_api/sizes.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/json.h"
+#include "scheduler/daemon/daemon.h"
 #include "scheduler/epoprm/client.h"
 #include "terminal/output.h"
 
@@ -136,6 +137,21 @@ static int take_after(cJSON *request, const char *text)
     return failed;
 }
 
+static int take_priority(cJSON *request, const char *text)
+{
+    char *end;
+    long priority = text ? strtol(text, &end, 10) : 0;
+    if (!text)
+        return 0;
+    if (end == text || *end || labs(priority) > DAEMON_PRIORITY_MAX) {
+        term_complain("%s: --priority: \"%s\" is no number from -%d to %d", json_text(request, "op"), text,
+                      DAEMON_PRIORITY_MAX, DAEMON_PRIORITY_MAX);
+        return -1;
+    }
+    cJSON_AddNumberToObject(request, "priority", (double)priority);
+    return 0;
+}
+
 /* What a launcher told the process that this is started from is not for the job's processes. */
 static bool is_of_a_launcher(const char *variable)
 {
@@ -203,6 +219,8 @@ static int add_words(cJSON *request, const struct options *arguments)
         cJSON_AddStringToObject(request, "name", arguments->name);
     if (arguments->once)
         cJSON_AddTrueToObject(request, "once");
+    if (arguments->hold)
+        cJSON_AddTrueToObject(request, "held");
     return add_output(request, arguments->output, cwd);
 }
 
@@ -221,7 +239,8 @@ static int complete_request(cJSON *request, const struct options *arguments)
 {
     const char *ranks = arguments->ranks || arguments->nodes ? arguments->ranks : "1";
     if (take_range(request, "ranks", ranks) || take_range(request, "nodes", arguments->nodes) ||
-        take_time(request, arguments->time) || take_sizes(arguments->sizes) || take_after(request, arguments->after))
+        take_time(request, arguments->time) || take_sizes(arguments->sizes) || take_after(request, arguments->after) ||
+        take_priority(request, arguments->priority))
         return COMMAND_USAGE;
     if (check_program(arguments->words[0]))
         return COMMAND_REFUSED;
@@ -246,30 +265,63 @@ int rm_submit(const struct options *arguments)
     return code;
 }
 
-/* ---- cancel and drain --------------------------------------------------------------------------- */
+/* ---- Jobs that are there ------------------------------------------------------------------------ */
 
-static int cancel_job(const char *word)
+/* The same request for one of them; it is copied. */
+static int ask_for(const cJSON *request, const char *word)
 {
     int64_t job;
     int code;
     if (rm_job_number(word, &job))
         return COMMAND_USAGE;
-    cJSON *request = json_message("cancel");
-    cJSON_AddNumberToObject(request, "job", (double)job);
-    cJSON_Delete(client_request(request, &code));
+    cJSON *one = cJSON_Duplicate(request, true);
+    cJSON_AddNumberToObject(one, "job", (double)job);
+    cJSON_Delete(client_request(one, &code));
     return code;
 }
 
-/* The others are cancelled, too, when one cannot be. */
-int rm_cancel(const struct options *arguments)
+/* For each job that is named, also behind one that is refused. Owns the request. */
+static int ask_for_each(cJSON *request, const struct options *arguments)
 {
     int code = COMMAND_DONE;
     for (int i = 0; i < arguments->count; i++) {
-        int one = cancel_job(arguments->words[i]);
+        int one = ask_for(request, arguments->words[i]);
         code = code ? code : one;
     }
+    cJSON_Delete(request);
     return code;
 }
+
+int rm_cancel(const struct options *arguments)
+{
+    return ask_for_each(json_message("cancel"), arguments);
+}
+
+int rm_hold(const struct options *arguments)
+{
+    return ask_for_each(json_message("hold"), arguments);
+}
+
+int rm_release(const struct options *arguments)
+{
+    cJSON *request = json_message("hold");
+    cJSON_AddTrueToObject(request, "undo");
+    return ask_for_each(request, arguments);
+}
+
+int rm_change(const struct options *arguments)
+{
+    cJSON *request = json_message("priority");
+    if (!arguments->priority)
+        term_complain("change: what? --priority N");
+    if (!arguments->priority || take_priority(request, arguments->priority)) {
+        cJSON_Delete(request);
+        return COMMAND_USAGE;
+    }
+    return ask_for_each(request, arguments);
+}
+
+/* ---- Nodes -------------------------------------------------------------------------------------- */
 
 int rm_drain(const struct options *arguments)
 {

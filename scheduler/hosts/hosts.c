@@ -20,6 +20,7 @@
 #include "scheduler/hosts/life.h"
 #include "scheduler/hosts/nodes.h"
 #include "scheduler/hosts/power.h"
+#include "scheduler/hosts/queue.h"
 #include "scheduler/hosts/resize.h"
 #include "scheduler/hosts/state.h"
 #include "scheduler/policies/policies.h"
@@ -131,14 +132,36 @@ static int do_submit(void *context, const struct submission *submission, int64_t
     return hosts_submit(context, submission, number, error);
 }
 
-static int do_cancel(void *context, int64_t number, bool *unknown, struct error *error)
+/* NULL, with an error. */
+static struct hosts_job *find_job(struct hosts *hosts, int64_t number, bool *unknown, struct error *error)
 {
-    struct hosts_job *job = hosts_jobs_find(context, number);
+    struct hosts_job *job = hosts_jobs_find(hosts, number);
     *unknown = !job;
     if (!job)
-        return error_set(error, ERROR_FAILED, "there is no job %lld that waits or runs", (long long)number);
-    hosts_end_ask(job, "cancelled", "cancelled by its user");
-    return 0;
+        error_set(error, ERROR_FAILED, "there is no job %lld that waits or runs", (long long)number);
+    return job;
+}
+
+static int do_cancel(void *context, int64_t number, bool *unknown, struct error *error)
+{
+    struct hosts_job *job = find_job(context, number, unknown, error);
+    if (job)
+        hosts_end_ask(job, "cancelled", "cancelled by its user");
+    return job ? 0 : -1;
+}
+
+static int do_hold(void *context, int64_t number, bool held, bool *unknown, struct error *error)
+{
+    struct hosts_job *job = find_job(context, number, unknown, error);
+    if (!job)
+        return -1;
+    return held ? hosts_hold(job, error) : hosts_release(job, error);
+}
+
+static int do_priority(void *context, int64_t number, int priority, bool *unknown, struct error *error)
+{
+    struct hosts_job *job = find_job(context, number, unknown, error);
+    return job ? hosts_set_priority(job, priority, error) : -1;
 }
 
 static int do_drain(void *context, const char *name, bool undo, bool *unknown, struct error *error)
@@ -220,6 +243,8 @@ static void list_jobs(void *context, void (*each)(void *to, const struct daemon_
         view.left = known && job->state != JOB_WAITING ? known->left : -1;
         view.reserved = job->state == JOB_WAITING ? job->reserved : -1;
         view.joules = job->joules;
+        view.priority = job->priority;
+        view.held = job->on_hold;
         each(to, &view);
         free(names);
     }
@@ -244,7 +269,14 @@ static void list_nodes(void *context, void (*each)(void *to, const struct daemon
     }
 }
 
-static const struct daemon_table commands = {do_submit, do_cancel, do_drain, do_stop, list_jobs, list_nodes};
+static const struct daemon_table commands = {.submit = do_submit,
+                                             .cancel = do_cancel,
+                                             .hold = do_hold,
+                                             .priority = do_priority,
+                                             .drain = do_drain,
+                                             .stop = do_stop,
+                                             .jobs = list_jobs,
+                                             .nodes = list_nodes};
 
 /* ---- Now and then ------------------------------------------------------------------------------- */
 

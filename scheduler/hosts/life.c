@@ -10,70 +10,14 @@
 
 #include "runtime/base/json.h"
 #include "scheduler/core/text.h"
-#include "scheduler/hosts/after.h"
 #include "scheduler/hosts/idle.h"
 #include "scheduler/hosts/launch.h"
 #include "scheduler/hosts/nodes.h"
 #include "scheduler/hosts/power.h"
+#include "scheduler/hosts/queue.h"
 #include "scheduler/hosts/resize.h"
 #include "scheduler/hosts/state.h"
 #include "scheduler/hosts/talk.h"
-#include "scheduler/journal/history.h"
-
-/* ---- What earlier jobs of its program have shown ------------------------------------------------ */
-
-/* Its program and arguments, as all jobs here are this user's. */
-static struct history_key history_key(const struct hosts_job *job, char **program)
-{
-    *program = history_program(job->cwd, (const char *const *)job->argv);
-    return (struct history_key){(int)getuid(), *program};
-}
-
-static void tell_earlier(struct hosts_job *job, const struct history *history)
-{
-    struct error unheard;
-    for (size_t i = 0; i < history->count; i++) {
-        epop_policy_sample_t sample = history->samples[i].sample;
-        int ranks = sample.nodes;
-        sample.nodes = hosts_jobs_nodes(job->hosts, ranks);
-        if (hosts_jobs_ranks(job, sample.nodes) == ranks)
-            core_remembered(job->hosts->core, job->number, history_last(history), &sample, &unheard);
-    }
-}
-
-/* Of one that does not run yet. Where that fails the job is begun with what its user said, as without a history. */
-static void recall_history(struct hosts_job *job)
-{
-    char *program;
-    struct history_key key = history_key(job, &program);
-    struct history history;
-    struct error unheard;
-    if (program && job->kind != EPOP_RIGID &&
-        !history_read(job->hosts->journal, &key, hosts_now(job->hosts), &history, &unheard)) {
-        tell_earlier(job, &history);
-        history_free(&history);
-    }
-    free(program);
-}
-
-static void keep_history(struct hosts_job *job)
-{
-    const epop_policy_job_t *known = core_job(job->hosts->core, job->number);
-    int count = known ? known->sample_count : 0;
-    epop_policy_sample_t kept[count ? count : 1];
-    struct error error = {0};
-    char *program;
-    struct history_key key = history_key(job, &program);
-    for (int i = 0; i < count; i++) {
-        kept[i] = known->samples[i];
-        kept[i].nodes = hosts_jobs_ranks(job, kept[i].nodes);
-    }
-    if (program)
-        hosts_must(job->hosts,
-                   history_write(job->hosts->journal, &key, job->number, hosts_now(job->hosts), kept, count, &error),
-                   &error);
-    free(program);
-}
 
 /* ---- A job is submitted ------------------------------------------------------------------------- */
 
@@ -169,16 +113,8 @@ static char *choose_name(const struct submission *given)
     return name;
 }
 
-/* It waits for the core from now on. */
-static int enter_queue(struct hosts_job *job, double now, struct error *error)
-{
-    if (hosts_jobs_submit(job, now, error))
-        return -1;
-    recall_history(job);
-    return 0;
-}
-
-/* A job of the journal, that waits or not, is one of ours; and of the core's, unless it comes after others. */
+/* A job of the journal, that waits or not, is one of ours; and of the core's, unless it comes after others or is held.
+ */
 static struct hosts_job *take_known_job(struct hosts *hosts, const struct journal_job *from, struct error *error)
 {
     struct hosts_job *job = hosts_jobs_add(hosts, from);
@@ -187,7 +123,8 @@ static struct hosts_job *take_known_job(struct hosts *hosts, const struct journa
         return NULL;
     }
     bool waits = !strcmp(from->state, "waiting");
-    if ((waits && hosts_after_read(job, error)) || (!job->after_count && enter_queue(job, job->submitted, error))) {
+    if (hosts_queueing_read(job, error) || (waits && hosts_after_read(job, error)) ||
+        (hosts_may_queue(job) && hosts_enter_queue(job, job->submitted, error))) {
         hosts_jobs_over(job);
         return NULL;
     }
@@ -200,6 +137,10 @@ static int write_job(struct hosts *hosts, const struct submission *given, const 
     int failed = journal_job_add(hosts->journal, job, number, error);
     for (const int64_t *after = given->after; after && *after && !failed; after++)
         failed = journal_after_add(hosts->journal, *number, *after, error);
+    if (!failed && (given->priority || given->held)) {
+        const struct journal_queueing queueing = {*number, given->priority, given->held};
+        failed = journal_queueing_set(hosts->journal, &queueing, error);
+    }
     return failed;
 }
 
@@ -367,7 +308,7 @@ static void write_end(struct hosts_job *job, const struct outcome *outcome)
         hosts,
         journal_job_ended(hosts->journal, job->number, outcome->state, outcome->why, outcome->status, now, &error),
         &error);
-    keep_history(job);
+    hosts_keep_history(job);
     hosts_tell_event(hosts,
                      (struct journal_event){
                          .job = job->number, .kind = "ended", .text = outcome->why, .state = outcome->state, .at = -1});
@@ -444,7 +385,7 @@ static bool settle_job(struct hosts_job *job)
     enum after after = hosts_after_look(job, why);
     if (after == AFTER_NEVER)
         hosts_end_ask(job, "cancelled", why);
-    else if (after == AFTER_READY && enter_queue(job, hosts_now(job->hosts), &error))
+    else if (after == AFTER_READY && hosts_may_queue(job) && hosts_enter_queue(job, hosts_now(job->hosts), &error))
         hosts_end_ask(job, "failed", error.text);
     else
         return false;
@@ -549,7 +490,7 @@ static void take_job(void *to, const struct journal_job *given)
     }
     job->state = state_named(from->state);
     job->wanted = from->wanted;
-    if (!job->after_count)
+    if (hosts_may_queue(job))
         snprintf(job->state == JOB_ENDING ? job->why : job->reason, HOSTS_REASON_MAX, "%s", from->reason);
     if (job->state == JOB_ENDING)
         job->outcome = !strncmp(from->reason, "time limit", 10) ? "failed" : "cancelled";

@@ -504,6 +504,7 @@ static int wanted_now(const struct hosts_job *job)
 static struct core_job describe_job(const struct hosts_job *job)
 {
     struct core_job given = {.id = job->number, .name = job->name, .kind = kind_now(job), .wanted = job->wanted};
+    given.priority = job->priority;
     given.limit = job->limit > 0 ? job->limit : supposed_limit;
     given.range = job->range;
     if (job->program.known) {

@@ -80,6 +80,8 @@ struct hosts_job {
     epop_policy_range_t range; /* before its program has said what it accepts; its sizes are owned */
     int64_t *after;            /* jobs that have to end before */
     int after_count;
+    int priority; /* the higher, the earlier in the queue */
+    bool on_hold; /* it comes into the queue when it is released */
     bool once;
     bool pool; /* all its processes are there from the start */
     epop_policy_kind_t kind;

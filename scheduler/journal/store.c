@@ -237,7 +237,9 @@ static const char *const later_tables =
     "CREATE TABLE IF NOT EXISTS dependency(job INTEGER NOT NULL REFERENCES job(number),"
     " other INTEGER NOT NULL REFERENCES job(number), PRIMARY KEY(job, other)) WITHOUT ROWID;"
     "CREATE TABLE IF NOT EXISTS energy(job INTEGER PRIMARY KEY REFERENCES job(number), joules REAL NOT NULL,"
-    " time REAL NOT NULL);";
+    " time REAL NOT NULL);"
+    "CREATE TABLE IF NOT EXISTS queueing(job INTEGER PRIMARY KEY REFERENCES job(number), priority INTEGER NOT NULL,"
+    " held INTEGER NOT NULL);";
 
 /* -1: the line says why. */
 static int version_of(struct journal *journal, struct error *error)

@@ -338,6 +338,23 @@ static int refuse_cancel(void *context, int64_t job, bool *unknown, struct error
     return error_set(error, ERROR_REFUSED, "jobs are Slurm's here: scancel %lld", (long long)job);
 }
 
+static int refuse_hold(void *context, int64_t job, bool held, bool *unknown, struct error *error)
+{
+    const struct adviser *adviser = context;
+    *unknown = adviser->view && !view_job(adviser->view, job);
+    return error_set(error, ERROR_REFUSED, "jobs are Slurm's here: scontrol %s %lld", held ? "hold" : "release",
+                     (long long)job);
+}
+
+static int refuse_priority(void *context, int64_t job, int priority, bool *unknown, struct error *error)
+{
+    const struct adviser *adviser = context;
+    (void)priority;
+    *unknown = adviser->view && !view_job(adviser->view, job);
+    return error_set(error, ERROR_REFUSED,
+                     "jobs are Slurm's here: scontrol update JobId=%lld Priority=... (or Nice=...)", (long long)job);
+}
+
 static int refuse_drain(void *context, const char *node, bool undo, bool *unknown, struct error *error)
 {
     const struct adviser *adviser = context;
@@ -501,8 +518,14 @@ static void list_nodes(void *context, void (*each)(void *to, const struct daemon
     }
 }
 
-static const struct daemon_table commands_table = {refuse_submit, refuse_cancel, refuse_drain,
-                                                   stop_adviser,  list_jobs,     list_nodes};
+static const struct daemon_table commands_table = {.submit = refuse_submit,
+                                                   .cancel = refuse_cancel,
+                                                   .hold = refuse_hold,
+                                                   .priority = refuse_priority,
+                                                   .drain = refuse_drain,
+                                                   .stop = stop_adviser,
+                                                   .jobs = list_jobs,
+                                                   .nodes = list_nodes};
 
 /* ---- Connections, signals ----------------------------------------------------------------------- */
 

@@ -159,6 +159,61 @@ def test_the_next_daemon_knows_what_comes_after_what(daemon, space):
     daemon.wait_end(third, "cancelled")
 
 
+def test_jobs_start_by_priority(daemon, space):
+    """Two at a time: of those that wait the highest priority starts first, and who is given another one changes places."""
+    go_on = space.directory / "go-on"
+    until = ("sh", "-c", f"until [ -e {go_on} ]; do sleep 0.1; done")
+    whole = daemon.submit(*until, ranks=(4, 4))
+    daemon.wait_runs(whole, 4)
+    low, first, second, late = (daemon.submit(*ruling.MOMENT, ranks=(4, 4), **more)
+                                for more in ({"priority": -2}, {}, {"priority": 7}, {"priority": -5}))
+    assert [one.get("priority") for one in daemon.jobs().values()] == [None, -2, None, 7, -5]
+    assert daemon.request("priority", job=late, priority=8)["ok"]
+    assert daemon.events(late, "priority")[0]["text"] == "8 (it was -5)"
+    assert not daemon.request("priority", job=99, priority=1)["ok"]
+    for bad in (1.5, 1000001, "7", None):
+        answer = daemon.request("priority", job=late, priority=bad)
+        assert answer["code"] == "usage" and answer["reason"].startswith("priority: which job"), answer
+    daemon.kill()  # the next one knows them
+    daemon.start()
+    go_on.touch()
+    ended = [daemon.wait_end(number) for number in (whole, low, first, second, late)][1:]
+    assert [one["number"] for one in sorted(ended, key=lambda one: one["started"])] == [late, second, first, low]
+
+
+def test_a_job_is_held(daemon, space):
+    """Nodes are idle, and it waits; also in the next daemon, and behind the job that it comes after, until it is released."""
+    go_on = space.directory / "go-on"
+    first = daemon.submit("sh", "-c", f"until [ -e {go_on} ]; do sleep 0.1; done", ranks=(4, 4))
+    daemon.wait_runs(first, 4)
+    held = daemon.submit(*ruling.MOMENT, held=True)
+    both = daemon.submit(*ruling.MOMENT, held=True, after=[first])
+    again = daemon.submit(*ruling.MOMENT)
+    assert daemon.request("hold", job=again)["ok"] and daemon.request("hold", job=again)["ok"]
+    assert len(daemon.events(again, "held")) == 1
+    answer = daemon.request("hold", job=first)
+    assert answer["code"] == "refused" and answer["reason"] == f"job {first} has started: only one that waits is held", answer
+    assert daemon.request("hold", job=first, undo=True)["ok"]
+    said = {number: (one["state"], one.get("held"), one.get("reason")) for number, one in daemon.jobs().items()}
+    assert {said[number] for number in (held, both, again)} == {("waiting", True, "held by its user")}, said
+    daemon.kill()
+    daemon.start()
+    assert all(daemon.jobs()[number]["held"] for number in (held, both, again))
+    assert daemon.request("hold", job=both, undo=True)["ok"]
+    assert daemon.jobs()[both]["reason"] == f"after job {first}" and "held" not in daemon.jobs()[both]
+    assert daemon.request("hold", job=both)["ok"]
+    go_on.touch()
+    daemon.wait_end(first)
+    daemon.wait_end(daemon.submit(*ruling.MOMENT, ranks=(4, 4)))  # others pass them
+    assert {daemon.jobs()[number]["state"] for number in (held, both, again)} == {"waiting"}
+    for number in (again, both, held):
+        assert daemon.request("hold", job=number, undo=True)["ok"]
+        daemon.wait_end(number)
+    last = daemon.submit("true", held=True)
+    assert daemon.request("cancel", job=last)["ok"]
+    daemon.wait_end(last, "cancelled")
+
+
 def test_draining_takes_a_node_from_a_job(daemon):
     number = daemon.submit(LEDGER, *joining.ENDLESS, ranks=(1, 4))
     daemon.wait_runs(number, 4)

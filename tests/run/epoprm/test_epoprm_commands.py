@@ -95,6 +95,18 @@ def test_a_queue_of_jobs(ruling_three):
     assert why.startswith(f"job {long} (sleep, rigid) is running") and "\tdecision\t" in why and "3 of 3 nodes" in why
     refused = commands("stop")
     assert refused.status == 1 and "--leave" in refused.err
+    assert commands("hold", str(waiting), "99").status == 3 and commands.state(waiting) == "HELD"
+    assert commands("change", "--priority", "-3", str(waiting)).status == 0
+    assert f"job {waiting} (sleep, rigid) is waiting: held by its user\nits priority is -3\n" in commands("why", str(waiting)).out
+    assert commands.json("queue")[1]["held"] and [one["event"] for one in commands.json("why", str(waiting))["events"]][-2:] == ["held", "priority"]
+    assert commands("release", str(waiting)).status == 0 and commands.state(waiting) == "WAITING"
+    for words, said in ((["change", "1"], "change: what? --priority N"), (["change", "--priority", "1e3", "1"], "\"1e3\" is no number from -1000000"),
+                        (["submit", "--priority", "", "true"], "submit: --priority: \"\" is no number")):
+        refused = commands(*words)
+        assert refused.status == 2 and said in refused.err, refused
+    early = commands.submit("--hold", "--priority", "1000000", "true")
+    assert commands.state(early) == "HELD" and commands.json("why", str(early))["job"]["priority"] == 1000000
+    assert commands("cancel", str(early)).status == 0
     assert commands("cancel", str(waiting), "99", str(long)).status == 3
     commands.wait_state(waiting, "CANCELLED")
     commands.wait_state(long, "CANCELLED")
