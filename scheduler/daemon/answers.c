@@ -269,6 +269,17 @@ static cJSON *op_hold(const struct daemon_table *table, void *context, const cJS
     return answer_to(failed, unknown, &error);
 }
 
+static cJSON *op_requeue(const struct daemon_table *table, void *context, const cJSON *request)
+{
+    struct error error;
+    bool unknown = false;
+    int64_t job = job_of(request);
+    if (!job)
+        return answers_refusal("usage", "requeue: which job?");
+    int failed = table->requeue(context, job, json_true(request, "held"), &unknown, &error);
+    return answer_to(failed, unknown, &error);
+}
+
 static cJSON *op_priority(const struct daemon_table *table, void *context, const cJSON *request)
 {
     struct error error;
@@ -340,6 +351,7 @@ static const struct op {
     {"drain", op_drain, offsetof(struct daemon_table, drain)},
     {"stop", op_stop, offsetof(struct daemon_table, stop)},
     {"hold", op_hold, offsetof(struct daemon_table, hold)},
+    {"requeue", op_requeue, offsetof(struct daemon_table, requeue)},
     {"priority", op_priority, offsetof(struct daemon_table, priority)},
     {"about", op_about, SIZE_MAX},
     {"watch", op_watch, SIZE_MAX},
@@ -354,8 +366,8 @@ static cJSON *answer_request(const struct daemon_table *table, void *context, co
             return op->slot == SIZE_MAX || has_function(table, op->slot) ? op->answer(table, context, request)
                                                                          : not_here(name);
         }
-    return answers_refusal("usage",
-                           "no such request: submit, queue, nodes, cancel, hold, priority, drain, stop, about, watch");
+    return answers_refusal(
+        "usage", "no such request: submit, queue, nodes, cancel, hold, requeue, priority, drain, stop, about, watch");
 }
 
 cJSON *answers_to(const struct daemon_table *table, void *context, const cJSON *request, bool *watches)

@@ -72,6 +72,8 @@ struct daemon_table {
     int (*stop)(void *context, enum daemon_stop how, struct error *error);
     /* Keeps a job that waits out of the queue, or lets it in again. */
     int (*hold)(void *context, int64_t job, bool held, bool *unknown, struct error *error);
+    /* Saves a running job, which waits then. */
+    int (*requeue)(void *context, int64_t job, bool held, bool *unknown, struct error *error);
     int (*priority)(void *context, int64_t job, int priority, bool *unknown, struct error *error);
     /* Calls `each` for all jobs that wait or run, by number, and for all nodes. */
     void (*jobs)(void *context, void (*each)(void *to, const struct daemon_job *job), void *to);

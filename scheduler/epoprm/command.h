@@ -22,11 +22,12 @@ struct options {
     bool all;                                                             /* queue */
     bool undo;                                                            /* drain */
     bool foreground;                                                      /* start */
-    bool once, hold;                                                      /* submit */
+    bool once;                                                            /* submit */
+    bool hold;                                                            /* submit, requeue */
     bool jobs, leave;                                                     /* stop */
     const char *hosts, *local, *site, *policy, *launcher, *launcher_exec; /* start */
     const char *watts, *power_cap, *energy;                               /* start */
-    const char *suspend, *resume, *suspend_after;                         /* start */
+    const char *suspend, *resume, *suspend_after, *preempt_after;         /* start */
     const char *port, *address_file, *reader;                             /* start --site slurm */
     const char *ranks, *nodes, *sizes, *time, *name, *after;              /* submit */
     const char *priority;                                                 /* submit, change */
@@ -45,6 +46,7 @@ int rm_submit(const struct options *arguments);
 int rm_cancel(const struct options *arguments);
 int rm_hold(const struct options *arguments);
 int rm_release(const struct options *arguments);
+int rm_requeue(const struct options *arguments);
 int rm_change(const struct options *arguments);
 int rm_drain(const struct options *arguments);
 

@@ -21,6 +21,10 @@ static const struct option_row start_options[] = {
     {"resume", "COMMAND", "what switches it on again when jobs wait", OPT_TEXT(resume)},
     {"suspend-after", "TIME", "how long it has to be idle: 600, 10m, 1h (0: none is switched off)",
      OPT_TEXT(suspend_after)},
+    {"preempt-after", "TIME",
+     "how long the first of the queue waits before jobs with a lower priority are saved,\nand wait instead: 60, 10m "
+     "(0: none is)",
+     OPT_TEXT(preempt_after)},
     {"port", "N", "slurm: where jobs find it (that of the last time, or any)", OPT_TEXT(port)},
     {"address-file", "FILE",
      "slurm: which file tells jobs so (adviser, where address files are; of root\n/etc/epop/adviser)",
@@ -47,6 +51,8 @@ static const struct option_row queue_options[] = {
     {"all", NULL, "those that have ended, too; also where no daemon runs", OPT_FLAG(all)}, {JSON("print JSON")}, {0}};
 static const struct option_row json_options[] = {{JSON("print JSON")}, {0}};
 static const struct option_row no_options[] = {{0}};
+static const struct option_row requeue_options[] = {
+    {"hold", NULL, "and keep them there until epoprm release JOB", OPT_FLAG(hold)}, {0}};
 static const struct option_row change_options[] = {
     {"priority", "N", "those with a higher one come first in the queue", OPT_TEXT(priority)}, {0}};
 static const struct option_row drain_options[] = {{"undo", NULL, "use it again", OPT_FLAG(undo)}, {0}};
@@ -82,6 +88,9 @@ static const struct command rows[] = {
      .run = rm_hold},
     {"release", "JOB...", "let jobs that are held into the queue again, at its end", .options = no_options, .least = 1,
      .most = 1000, .run = rm_release},
+    {"requeue", "[--hold] JOB...", "save jobs that run, and put them back into the queue", .options = requeue_options,
+     .least = 1, .most = 1000, .run = rm_requeue,
+     .notes = "They go on from there when their turn comes. For EPOP programs that describe their data.\n"},
     {"change", "--priority N JOB...", "give jobs another priority", .options = change_options, .least = 1, .most = 1000,
      .run = rm_change},
     {"drain", "NODE [--undo]", "give no more work to a node; its jobs leave it where they can",

@@ -284,6 +284,14 @@ static void take_resize(void *to, const struct journal_resize *resize)
     *(resize->from < resize->to ? &metrics->grown : &metrics->shrunk) += 1;
 }
 
+static void count_requeue(struct record *record, int64_t number)
+{
+    struct job_record *job = job_of(record, number);
+    record->schedule.metrics.requeues++;
+    if (job)
+        job->requeues++;
+}
+
 static void take_decision(struct record *record, const struct journal_event *event)
 {
     int count, *nodes = nodes_of(record, event->nodes && event->at < 0 ? event->nodes : "", &count);
@@ -317,6 +325,8 @@ static void take_event(void *to, const struct journal_event *event)
 {
     struct record *record = to;
     bool decided = !strcmp(event->kind, "decision");
+    if (!strcmp(event->kind, "requeued"))
+        count_requeue(record, event->job);
     if (decided && event->to > 0)
         take_decision(record, event);
     else if (!decided && strcmp(event->kind, "submitted"))

@@ -22,7 +22,7 @@
 struct before {
     char *hosts, *policy, *launcher, *launcher_exec, *watts, *energy, *suspend, *resume;
     int local;
-    double power_cap, suspend_after;
+    double power_cap, suspend_after, preempt_after;
 };
 
 /* The daemon writes "" for what it was not told. */
@@ -39,7 +39,7 @@ static int read_word(struct journal *journal, const char *key, char **word, stru
 
 static int read_words(struct journal *journal, struct before *before, struct error *error)
 {
-    char *local = NULL, *cap = NULL, *after = NULL;
+    char *local = NULL, *cap = NULL, *after = NULL, *preempt = NULL;
     int failed = read_word(journal, "hosts", &before->hosts, error) || read_word(journal, "local", &local, error) ||
                  read_word(journal, "policy", &before->policy, error) ||
                  read_word(journal, "launcher", &before->launcher, error) ||
@@ -48,13 +48,16 @@ static int read_words(struct journal *journal, struct before *before, struct err
                  read_word(journal, "energy", &before->energy, error) ||
                  read_word(journal, "suspend", &before->suspend, error) ||
                  read_word(journal, "resume", &before->resume, error) ||
-                 read_word(journal, "suspend-after", &after, error);
+                 read_word(journal, "suspend-after", &after, error) ||
+                 read_word(journal, "preempt-after", &preempt, error);
     before->local = local ? atoi(local) : 0;
     before->power_cap = cap ? atof(cap) : 0;
     before->suspend_after = after ? atof(after) : 0;
+    before->preempt_after = preempt ? atof(preempt) : 0;
     free(local);
     free(cap);
     free(after);
+    free(preempt);
     return failed ? -1 : 0;
 }
 
@@ -242,9 +245,11 @@ static int check_arguments(const struct options *arguments)
         term_complain("start: --site: \"%s\" is none: hosts or slurm", arguments->site);
     else if (is_slurm(arguments) && (arguments->hosts || arguments->local || arguments->launcher))
         term_complain("start: --site slurm: the nodes are Slurm's, and who starts processes there");
-    else if (is_slurm(arguments) && (arguments->watts || arguments->energy || arguments->power_cap ||
-                                     arguments->suspend || arguments->resume || arguments->suspend_after))
-        term_complain("start: --watts, --power-cap, --energy and --suspend are of nodes that epoprm rules itself");
+    else if (is_slurm(arguments) &&
+             (arguments->watts || arguments->energy || arguments->power_cap || arguments->suspend ||
+              arguments->resume || arguments->suspend_after || arguments->preempt_after))
+        term_complain("start: --watts, --power-cap, --energy, --suspend and --preempt-after are of nodes that epoprm "
+                      "rules itself");
     else if (arguments->energy && strcmp(arguments->energy, "watts") && strcmp(arguments->energy, "rapl"))
         term_complain("start: --energy: \"%s\" is none: watts or rapl", arguments->energy);
     else if (!is_slurm(arguments) && (arguments->port || arguments->address_file || arguments->reader))
@@ -275,12 +280,13 @@ static int take_cap(const char *text, double *cap)
     return -1;
 }
 
-static int take_suspend_after(const char *text, double *after)
+/* NULL: that of the daemon before. */
+static int take_after(const char *option, const char *text, double before, double *after)
 {
-    *after = rm_seconds(text);
+    *after = text ? rm_seconds(text) : before;
     if (*after >= 0)
         return 0;
-    term_complain("start: --suspend-after: \"%s\" is no time: 600, 10m or 1h, or 0 for never", text);
+    term_complain("start: --%s: \"%s\" is no time: 600, 10m or 1h, or 0 for never", option, text);
     return -1;
 }
 
@@ -291,10 +297,12 @@ static int take_power(struct hosts_options *options, const struct options *argum
     options->suspend = arguments->suspend ? arguments->suspend : before->suspend;
     options->resume = arguments->resume ? arguments->resume : before->resume;
     options->power_cap = before->power_cap;
-    options->suspend_after = before->suspend_after;
     if (arguments->power_cap && take_cap(arguments->power_cap, &options->power_cap))
         return -1;
-    return arguments->suspend_after ? take_suspend_after(arguments->suspend_after, &options->suspend_after) : 0;
+    return take_after("suspend-after", arguments->suspend_after, before->suspend_after, &options->suspend_after) ||
+                   take_after("preempt-after", arguments->preempt_after, before->preempt_after, &options->preempt_after)
+               ? -1
+               : 0;
 }
 
 /* A policy's file is found from where the command was given: the daemon is elsewhere. To be freed. */

@@ -1,6 +1,6 @@
 /*
- * epoprm submit, cancel, hold, release, change and drain. What of a submission can be checked at once is; the daemon
- * has it with the directory and the environment of the caller.
+ * epoprm submit, cancel, hold, release, requeue, change and drain. What of a submission can be checked at once is; the
+ * daemon has it with the directory and the environment of the caller.
  */
 #include "scheduler/epoprm/command.h"
 
@@ -306,6 +306,14 @@ int rm_release(const struct options *arguments)
 {
     cJSON *request = json_message("hold");
     cJSON_AddTrueToObject(request, "undo");
+    return ask_for_each(request, arguments);
+}
+
+int rm_requeue(const struct options *arguments)
+{
+    cJSON *request = json_message("requeue");
+    if (arguments->hold)
+        cJSON_AddTrueToObject(request, "held");
     return ask_for_each(request, arguments);
 }
 

@@ -21,6 +21,7 @@
 #include "scheduler/hosts/nodes.h"
 #include "scheduler/hosts/power.h"
 #include "scheduler/hosts/queue.h"
+#include "scheduler/hosts/requeue.h"
 #include "scheduler/hosts/resize.h"
 #include "scheduler/hosts/state.h"
 #include "scheduler/policies/policies.h"
@@ -158,6 +159,18 @@ static int do_hold(void *context, int64_t number, bool held, bool *unknown, stru
     return held ? hosts_hold(job, error) : hosts_release(job, error);
 }
 
+static int do_requeue(void *context, int64_t number, bool held, bool *unknown, struct error *error)
+{
+    struct hosts_job *job = find_job(context, number, unknown, error);
+    if (!job || hosts_requeue(job, "put back into the queue by its user", error))
+        return -1;
+    if (held && !job->on_hold) {
+        job->on_hold = true;
+        hosts_queueing_keep(job, "held", "held by its user");
+    }
+    return 0;
+}
+
 static int do_priority(void *context, int64_t number, int priority, bool *unknown, struct error *error)
 {
     struct hosts_job *job = find_job(context, number, unknown, error);
@@ -272,6 +285,7 @@ static void list_nodes(void *context, void (*each)(void *to, const struct daemon
 static const struct daemon_table commands = {.submit = do_submit,
                                              .cancel = do_cancel,
                                              .hold = do_hold,
+                                             .requeue = do_requeue,
                                              .priority = do_priority,
                                              .drain = do_drain,
                                              .stop = do_stop,
@@ -319,6 +333,7 @@ static void tick(evutil_socket_t fd, short what, void *context)
     hosts_end_late(hosts);
     keep_energy(hosts);
     hosts_idle_look(hosts);
+    hosts_requeue_for_the_first(hosts);
     event_active(hosts->decide, EV_TIMEOUT, 0); /* what was put off */
     hosts_timer(hosts, &hosts->tick, tick, hosts, every);
 }
@@ -404,9 +419,10 @@ static int read_nodes(struct hosts *hosts, struct error *error)
 
 static int write_meta(struct hosts *hosts, struct error *error)
 {
-    char local[16], cap[32], after[32];
+    char local[16], cap[32], after[32], preempt[32];
     snprintf(local, sizeof local, "%d", hosts->options->local);
     snprintf(cap, sizeof cap, "%.17g", hosts->options->power_cap);
+    snprintf(preempt, sizeof preempt, "%.17g", hosts->options->preempt_after);
     snprintf(after, sizeof after, "%.17g", hosts->options->suspend_after);
     return write_word(hosts, "policy", policy_called(&hosts->policy), error) ||
                    write_word(hosts, "hosts", hosts->options->hosts, error) ||
@@ -418,7 +434,8 @@ static int write_meta(struct hosts *hosts, struct error *error)
                    write_word(hosts, "energy", hosts->options->energy, error) ||
                    write_word(hosts, "suspend", hosts->options->suspend, error) ||
                    write_word(hosts, "resume", hosts->options->resume, error) ||
-                   write_word(hosts, "suspend-after", after, error)
+                   write_word(hosts, "suspend-after", after, error) ||
+                   write_word(hosts, "preempt-after", preempt, error)
                ? -1
                : 0;
 }

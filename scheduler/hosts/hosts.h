@@ -13,6 +13,7 @@ struct hosts_options {
     const char *launcher_exec;
     const char *suspend, *resume; /* commands that switch a host off and on; its name comes behind. NULL: none is */
     double suspend_after;         /* seconds for which it was idle before */
+    double preempt_after;         /* seconds that the first of the queue waits before others make room; 0: never */
     const char *watts;            /* of its nodes, as power_watts reads it; NULL: not known */
     double power_cap;             /* watts of all nodes; 0: none */
     const char *energy; /* what energy is known by: "watts", or "rapl": the processors' counters; NULL: watts */

@@ -214,6 +214,8 @@ static void set_ours(const struct hosts_job *job, cJSON *environment)
         set_variable(environment, "HYDRA_LAUNCHER", options->launcher);
     if (options->launcher_exec)
         set_variable(environment, "HYDRA_LAUNCHER_EXEC", options->launcher_exec);
+    if (job->saved)
+        set_variable(environment, "EPOP_RESTART", job->saved);
     set_allocation(environment);
     free(list);
 }

@@ -15,6 +15,7 @@
 #include "scheduler/hosts/nodes.h"
 #include "scheduler/hosts/power.h"
 #include "scheduler/hosts/queue.h"
+#include "scheduler/hosts/requeue.h"
 #include "scheduler/hosts/resize.h"
 #include "scheduler/hosts/state.h"
 #include "scheduler/hosts/talk.h"
@@ -138,7 +139,8 @@ static int write_job(struct hosts *hosts, const struct submission *given, const 
     for (const int64_t *after = given->after; after && *after && !failed; after++)
         failed = journal_after_add(hosts->journal, *number, *after, error);
     if (!failed && (given->priority || given->held)) {
-        const struct journal_queueing queueing = {*number, given->priority, given->held};
+        const struct journal_queueing queueing = {
+            .job = *number, .priority = given->priority, .held = given->held, .saved = ""};
         failed = journal_queueing_set(hosts->journal, &queueing, error);
     }
     return failed;
@@ -268,6 +270,7 @@ static const double grace = 10; /* seconds between being asked and being forced 
 struct outcome {
     const char *state;
     int status;
+    bool again; /* it is saved, and waits again */
     char why[HOSTS_REASON_MAX];
 };
 
@@ -277,12 +280,20 @@ static int status_of(const cJSON *ended)
     return signal > 0 ? 128 + signal : json_int(ended, "status", -1);
 }
 
+/* Unless it was at its end before it could be told. */
+static bool waits_again(const struct hosts_job *job, int status)
+{
+    return job->outcome && !strcmp(job->outcome, "waiting") && (status || !job->watched || job->told_to_stop);
+}
+
 static struct outcome judge(const struct hosts_job *job, const cJSON *ended, const char *why)
 {
     struct outcome outcome = {.status = ended ? status_of(ended) : -1};
     const char *said = ended ? json_text(ended, "reason") : NULL;
-    outcome.state = job->outcome ? job->outcome : outcome.status == 0 ? "done" : "failed";
-    if (job->outcome)
+    outcome.again = waits_again(job, outcome.status);
+    bool by_itself = !job->outcome || (!outcome.again && !strcmp(job->outcome, "waiting"));
+    outcome.state = !by_itself ? job->outcome : outcome.status == 0 ? "done" : "failed";
+    if (!by_itself)
         snprintf(outcome.why, sizeof outcome.why, "%s", job->why);
     else if (why || said)
         snprintf(outcome.why, sizeof outcome.why, "%.200s", why ? why : said);
@@ -291,6 +302,19 @@ static struct outcome judge(const struct hosts_job *job, const cJSON *ended, con
     else
         snprintf(outcome.why, sizeof outcome.why, "exit status %d", outcome.status);
     return outcome;
+}
+
+static void write_last(struct hosts_job *job, const struct outcome *outcome, double now)
+{
+    struct error error = {0};
+    struct hosts *hosts = job->hosts;
+    hosts_must(
+        hosts,
+        journal_job_ended(hosts->journal, job->number, outcome->state, outcome->why, outcome->status, now, &error),
+        &error);
+    hosts_tell_event(hosts,
+                     (struct journal_event){
+                         .job = job->number, .kind = "ended", .text = outcome->why, .state = outcome->state, .at = -1});
 }
 
 static void write_end(struct hosts_job *job, const struct outcome *outcome)
@@ -304,14 +328,11 @@ static void write_end(struct hosts_job *job, const struct outcome *outcome)
     hosts_nodes_release(job, job->nodes, job->held);
     if (job->held)
         hosts_must(hosts, journal_stay_end(hosts->journal, job->number, now, &error), &error);
-    hosts_must(
-        hosts,
-        journal_job_ended(hosts->journal, job->number, outcome->state, outcome->why, outcome->status, now, &error),
-        &error);
     hosts_keep_history(job);
-    hosts_tell_event(hosts,
-                     (struct journal_event){
-                         .job = job->number, .kind = "ended", .text = outcome->why, .state = outcome->state, .at = -1});
+    if (outcome->again)
+        hosts_requeue_write(job);
+    else
+        write_last(job, outcome, now);
     hosts_must(hosts, journal_commit(hosts->journal, &error), &error);
     hosts_stop_at("ended");
 }
@@ -324,13 +345,16 @@ void hosts_end(struct hosts_job *job, const cJSON *ended, const char *why)
     int count = job->held, nodes[count ? count : 1];
     memcpy(nodes, job->nodes, (size_t)count * sizeof *nodes);
     write_end(job, &outcome);
-    if (core_job(hosts->core, job->number))
+    if (outcome.again)
+        hosts_requeue_put_back(job);
+    else if (core_job(hosts->core, job->number))
         hosts_must(hosts, core_ended(hosts->core, hosts_now(hosts), job->number, &error), &error);
     if (!strcmp(outcome.state, "failed"))
         hosts_nodes_suspect(hosts, nodes, count);
     hosts_nodes_give_back(job, nodes, count);
     hosts_news(hosts);
-    hosts_jobs_over(job);
+    if (!outcome.again)
+        hosts_jobs_over(job);
 }
 
 static void tell_attendant(struct hosts_job *job)
@@ -344,8 +368,13 @@ static void tell_attendant(struct hosts_job *job)
 
 void hosts_end_ask(struct hosts_job *job, const char *outcome, const char *why)
 {
-    if (outcome && !job->outcome) {
+    bool was_to_wait = job->outcome && !strcmp(job->outcome, "waiting");
+    if (outcome && (!job->outcome || was_to_wait)) {
         job->outcome = outcome;
+        job->watched = true;
+        job->told_to_stop = false;
+        if (strcmp(outcome, "waiting"))
+            hosts_requeue_drop(job);
         snprintf(job->why, sizeof job->why, "%s", why);
     }
     if (job->state == JOB_WAITING) {
@@ -493,7 +522,9 @@ static void take_job(void *to, const struct journal_job *given)
     if (hosts_may_queue(job))
         snprintf(job->state == JOB_ENDING ? job->why : job->reason, HOSTS_REASON_MAX, "%s", from->reason);
     if (job->state == JOB_ENDING)
-        job->outcome = !strncmp(from->reason, "time limit", 10) ? "failed" : "cancelled";
+        job->outcome = job->leaves && job->saved                  ? "waiting"
+                       : !strncmp(from->reason, "time limit", 10) ? "failed"
+                                                                  : "cancelled";
 }
 
 static void check_holding(void *to, const struct journal_holding *holding)

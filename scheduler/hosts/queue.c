@@ -194,16 +194,29 @@ int hosts_queueing_read(struct hosts_job *job, struct error *error)
         return -1;
     job->priority = queueing.priority;
     job->on_hold = queueing.held;
+    job->leaves = queueing.leaves;
+    job->saved = (char *)queueing.saved;
+    if (job->saved && !*job->saved) {
+        free(job->saved);
+        job->saved = NULL;
+    }
     show_reason(job);
-    return 0;
+    return queueing.saved ? 0 : error_memory(error);
 }
 
-static void keep(const struct hosts_job *job, const char *kind, const char *text)
+void hosts_queueing_keep(const struct hosts_job *job, const char *kind, const char *text)
 {
-    const struct journal_queueing queueing = {job->number, job->priority, job->on_hold};
+    const struct journal_queueing queueing = {
+        .job = job->number,
+        .priority = job->priority,
+        .held = job->on_hold,
+        .leaves = job->leaves,
+        .saved = job->saved ? job->saved : "",
+    };
     struct error error = {0};
     hosts_must(job->hosts, journal_queueing_set(job->hosts->journal, &queueing, &error), &error);
-    hosts_tell(job->hosts, job->number, kind, "%s", text);
+    if (kind)
+        hosts_tell(job->hosts, job->number, kind, "%s", text);
 }
 
 int hosts_hold(struct hosts_job *job, struct error *error)
@@ -219,7 +232,7 @@ int hosts_hold(struct hosts_job *job, struct error *error)
     job->on_hold = true;
     job->reserved = -1;
     show_reason(job);
-    keep(job, "held", job->reason);
+    hosts_queueing_keep(job, "held", job->reason);
     hosts_news(hosts);
     return 0;
 }
@@ -234,7 +247,7 @@ int hosts_release(struct hosts_job *job, struct error *error)
         return -1;
     }
     show_reason(job);
-    keep(job, "released", job->reason);
+    hosts_queueing_keep(job, "released", job->reason);
     hosts_news(job->hosts);
     return 0;
 }
@@ -246,7 +259,7 @@ int hosts_set_priority(struct hosts_job *job, int priority, struct error *error)
         return -1;
     snprintf(text, sizeof text, "%d (it was %d)", priority, job->priority);
     job->priority = priority;
-    keep(job, "priority", text);
+    hosts_queueing_keep(job, "priority", text);
     hosts_news(job->hosts);
     return 0;
 }

@@ -19,6 +19,8 @@ void hosts_keep_history(struct hosts_job *job);
 
 /* By the journal. */
 int hosts_queueing_read(struct hosts_job *job, struct error *error);
+/* Into the journal, with an event of that kind; NULL: none. */
+void hosts_queueing_keep(const struct hosts_job *job, const char *kind, const char *text);
 
 /* ERROR_REFUSED: it does not wait any more. Again changes nothing. */
 int hosts_hold(struct hosts_job *job, struct error *error);

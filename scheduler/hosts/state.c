@@ -360,6 +360,7 @@ static void free_job(struct hosts_job *job)
     free(job->rule);
     free((int *)job->range.sizes);
     free(job->after);
+    free(job->saved);
     free(job->nodes);
     free(job->resize.nodes);
     free(job->resize.gone);
@@ -489,7 +490,7 @@ static const double supposed_limit = 3600;
 static epop_policy_kind_t kind_now(const struct hosts_job *job)
 {
     bool runs = job->state != JOB_WAITING, known = job->attached && job->program.known;
-    bool quiet = monotonic_seconds() < job->quiet_until || job->resize.stuck || job->state == JOB_ENDING;
+    bool quiet = monotonic_seconds() < job->quiet_until || job->resize.stuck || job->state == JOB_ENDING || job->leaves;
     return job->kind >= EPOP_MALLEABLE && runs && (!known || quiet) ? EPOP_MOLDABLE : job->kind;
 }
 

@@ -82,6 +82,8 @@ struct hosts_job {
     int after_count;
     int priority; /* the higher, the earlier in the queue */
     bool on_hold; /* it comes into the queue when it is released */
+    bool leaves;  /* it is being saved, and will wait again */
+    char *saved;  /* the checkpoint that it goes on from; NULL: it begins anew */
     bool once;
     bool pool; /* all its processes are there from the start */
     epop_policy_kind_t kind;
@@ -104,8 +106,9 @@ struct hosts_job {
     double quiet_until; /* it refused: no resize is decided until then */
     double joules;      /* that its nodes have used */
     struct event *measure, *patience;
-    int64_t asked_status, asked_measure; /* ids; 0: none */
-    int loop;                            /* that counts, of a program that says nothing of its phases; 0: none */
+    int64_t asked_status, asked_measure, asked_checkpoint; /* ids; 0: none */
+    bool watched, told_to_stop; /* nothing it said was missed since it was to end; it has heard of it */
+    int loop;                   /* that counts, of a program that says nothing of its phases; 0: none */
     struct hosts_job *next;
 };
 

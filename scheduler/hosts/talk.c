@@ -10,6 +10,7 @@
 #include "scheduler/core/sample.h"
 #include "scheduler/hosts/launch.h"
 #include "scheduler/hosts/life.h"
+#include "scheduler/hosts/requeue.h"
 #include "scheduler/hosts/resize.h"
 #include "scheduler/hosts/state.h"
 
@@ -246,6 +247,7 @@ static void be_attached(struct hosts_job *job)
     if (job->state != JOB_ENDING)
         begin_measuring(job);
     hosts_resize_ask(job);
+    hosts_requeue_ask(job);
 }
 
 static void be_running(struct hosts_job *job)
@@ -281,7 +283,10 @@ static void take_event(struct hosts_job *job, const char *event, const cJSON *me
         be_running(job);
         be_attached(job);
     } else if (!strcmp(event, "job")) {
-        hosts_resize_event(job, cJSON_GetObjectItemCaseSensitive(message, "what"));
+        const cJSON *what = cJSON_GetObjectItemCaseSensitive(message, "what");
+        const char *name = json_text(what, "event");
+        job->told_to_stop |= name && !strcmp(name, "stopping");
+        hosts_resize_event(job, what);
     } else if (!strcmp(event, "ended")) {
         const cJSON *ended = cJSON_GetObjectItemCaseSensitive(message, "ended");
         hosts_end(job, ended ? ended : message, NULL);
@@ -298,6 +303,8 @@ static void take_message(void *context, const cJSON *message)
         take_event(job, event, message);
     else if (cJSON_IsObject(answer) && id && id == job->resize.id)
         hosts_resize_answer(job, answer);
+    else if (cJSON_IsObject(answer) && hosts_requeue_answer(job, id, answer))
+        hosts_end_ask(job, "waiting", job->reason);
     else if (cJSON_IsObject(answer))
         take_answer(job, id, answer);
 }
@@ -307,7 +314,8 @@ static void lose_attendant(void *context)
 {
     struct hosts_job *job = context;
     cJSON *ended = hosts_launch_ended(job);
-    job->greeted = job->attached = job->resize.sent = false;
+    job->greeted = job->attached = job->resize.sent = job->watched = false;
+    job->asked_checkpoint = 0;
     hosts_talk_stop_measuring(job);
     if (ended)
         hosts_end(job, ended, NULL);

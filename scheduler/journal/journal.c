@@ -265,8 +265,9 @@ int journal_afters(struct journal *journal, int64_t job, void (*each)(void *to, 
 
 int journal_queueing_set(struct journal *journal, const struct journal_queueing *queueing, struct error *error)
 {
-    return store_run(journal, "a job's place in the queue", error, "INSERT OR REPLACE INTO queueing VALUES(?,?,?)",
-                     "lii", queueing->job, queueing->priority, (int)queueing->held);
+    return store_run(journal, "a job's place in the queue", error, "INSERT OR REPLACE INTO queueing VALUES(?,?,?,?,?)",
+                     "liiis", queueing->job, queueing->priority, (int)queueing->held, (int)queueing->leaves,
+                     queueing->saved);
 }
 
 static void queueing_row(sqlite3_stmt *row, void *to)
@@ -274,13 +275,16 @@ static void queueing_row(sqlite3_stmt *row, void *to)
     struct journal_queueing *queueing = to;
     queueing->priority = sqlite3_column_int(row, 0);
     queueing->held = sqlite3_column_int(row, 1);
+    queueing->leaves = sqlite3_column_int(row, 2);
+    free((char *)queueing->saved);
+    queueing->saved = strdup(store_text(row, 3));
 }
 
 int journal_queueing_get(struct journal *journal, int64_t job, struct journal_queueing *queueing, struct error *error)
 {
-    *queueing = (struct journal_queueing){.job = job};
-    return store_rows(journal, queueing_row, queueing, error, "SELECT priority, held FROM queueing WHERE job=?", "l",
-                      job);
+    *queueing = (struct journal_queueing){.job = job, .saved = strdup("")};
+    return store_rows(journal, queueing_row, queueing, error,
+                      "SELECT priority, held, leaves, saved FROM queueing WHERE job=?", "l", job);
 }
 
 /* ---- Who holds what ----------------------------------------------------------------------------- */

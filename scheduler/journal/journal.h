@@ -92,14 +92,16 @@ int journal_after_add(struct journal *journal, int64_t job, int64_t other, struc
 int journal_afters(struct journal *journal, int64_t job, void (*each)(void *to, int64_t other), void *to,
                    struct error *error);
 
-/* Its place among those that wait: the higher the priority the earlier; while it is held it is in no queue. */
+/* Its place among those that wait: the higher the priority the earlier; while it is held it is in no queue. One that
+ * leaves is being saved, and will wait again; it goes on from what was saved. */
 struct journal_queueing {
     int64_t job;
     int priority;
-    bool held;
+    bool held, leaves;
+    const char *saved; /* the file; "": it begins anew */
 };
 int journal_queueing_set(struct journal *journal, const struct journal_queueing *queueing, struct error *error);
-/* Where nothing was set: 0, and not held. */
+/* Where nothing was set: 0, not held, and so on. `saved` is the caller's to free; NULL: no memory. */
 int journal_queueing_get(struct journal *journal, int64_t job, struct journal_queueing *queueing, struct error *error);
 
 /* ---- Who holds what ----------------------------------------------------------------------- */
@@ -183,7 +185,8 @@ int journal_resizes(struct journal *journal, bool over, void (*each)(void *to, c
 /* ---- What happened ------------------------------------------------------------------------ */
 
 /* One line of `watch`. The kinds: "submitted", "decision", "starting", "running", "asked", "prepared", "agreed",
- * "committed", "settled", "refused", "failed", "ending", "ended", "held", "released", "priority", "node", "daemon". */
+ * "committed", "settled", "refused", "failed", "ending", "ended", "held", "released", "priority", "saving", "saved",
+ * "requeued", "node", "daemon". */
 struct journal_event {
     int64_t id; /* ascending; not looked at by journal_event_add */
     double time;

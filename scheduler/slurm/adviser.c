@@ -346,6 +346,14 @@ static int refuse_hold(void *context, int64_t job, bool held, bool *unknown, str
                      (long long)job);
 }
 
+static int refuse_requeue(void *context, int64_t job, bool held, bool *unknown, struct error *error)
+{
+    const struct adviser *adviser = context;
+    *unknown = adviser->view && !view_job(adviser->view, job);
+    return error_set(error, ERROR_REFUSED, "jobs are Slurm's here: scontrol requeue%s %lld", held ? "hold" : "",
+                     (long long)job);
+}
+
 static int refuse_priority(void *context, int64_t job, int priority, bool *unknown, struct error *error)
 {
     const struct adviser *adviser = context;
@@ -521,6 +529,7 @@ static void list_nodes(void *context, void (*each)(void *to, const struct daemon
 static const struct daemon_table commands_table = {.submit = refuse_submit,
                                                    .cancel = refuse_cancel,
                                                    .hold = refuse_hold,
+                                                   .requeue = refuse_requeue,
                                                    .priority = refuse_priority,
                                                    .drain = refuse_drain,
                                                    .stop = stop_adviser,

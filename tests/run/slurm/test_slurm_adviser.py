@@ -142,7 +142,8 @@ def test_nodes_are_filled_given_and_taken_back(cluster, adviser):  # noqa: F811
     everywhere = [(node, "busy", malleable) for node in cluster.nodes]
     cluster.wait(lambda: adviser.nodes() == everywhere, what="the adviser's word of all nodes")
     for words, instead in ((("submit", "--", "true"), "sbatch"), (("cancel", str(malleable)), "scancel"),
-                            (("hold", str(malleable)), "scontrol hold"), (("change", "--priority", "2", str(malleable)), "Nice"), (("drain", "n1"), "scontrol")):
+                            (("hold", str(malleable)), "scontrol hold"), (("requeue", "--hold", str(malleable)), "scontrol requeuehold"),
+                            (("change", "--priority", "2", str(malleable)), "Nice"), (("drain", "n1"), "scontrol")):
         done = adviser.rm(*words, check=False)
         assert done.returncode == 1 and instead in done.stderr, done
     assert adviser.rm("cancel", "999999", check=False).returncode == 3

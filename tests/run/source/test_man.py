@@ -26,7 +26,7 @@ def options_of_page(name):
 
 def options_of_help(text):
     return set(re.findall(r"(?<![\w-])--([a-z][\w-]*)", text)), set(re.findall(r"(?<![\w-])-([a-z])\b", text))
-RM_COMMANDS = ["start", "submit", "queue", "nodes", "why", "cancel", "hold", "release", "change", "drain", "watch", "report", "stop"]
+RM_COMMANDS = ["start", "submit", "queue", "nodes", "why", "cancel", "hold", "release", "requeue", "change", "drain", "watch", "report", "stop"]
 
 
 @pytest.mark.parametrize("name", NAMES)
