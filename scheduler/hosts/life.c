@@ -35,6 +35,8 @@ static int narrow_sizes(const struct hosts *hosts, const struct sizes_rule *rule
     int few = job->ranks_min, many = job->ranks_max;
     while (job->ranks_max >= job->ranks_min && !sizes_rule_accepts(rule, job->ranks_max))
         job->ranks_max--;
+    if (job->nodes_max == hosts_jobs_nodes(hosts, many)) /* no more than the ranks need */
+        job->nodes_max = hosts_jobs_nodes(hosts, job->ranks_max);
     for (int nodes = job->nodes_min; nodes <= job->nodes_max; nodes++) {
         int ranks = least_of(nodes * slots, job->ranks_max);
         if (ranks < job->ranks_min || !sizes_rule_accepts(rule, ranks))
