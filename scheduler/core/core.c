@@ -745,9 +745,9 @@ int core_node(struct core *core, int node, bool up, struct error *error)
     return 0;
 }
 
-/* ---- A node is wanted back ---------------------------------------------------------------------- */
+/* ---- The site changes a job's size -------------------------------------------------------------- */
 
-static bool may_shrink(const epop_policy_job_t *job)
+static bool may_resize(const epop_policy_job_t *job)
 {
     return job->kind >= EPOP_MALLEABLE && (job->phase_count < 1 || job->phases->elastic);
 }
@@ -770,7 +770,7 @@ static int check_vacated(const struct core *core, int node, struct job **job, st
     if ((*job)->view.state == EPOP_POLICY_ADAPTS)
         return error_set(error, ERROR_REFUSED, "job %lld: it is on its way to another size",
                          (long long)(*job)->view.id);
-    if (!may_shrink(&(*job)->view) || !smaller_size(&(*job)->view))
+    if (!may_resize(&(*job)->view) || !smaller_size(&(*job)->view))
         return error_set(error, ERROR_REFUSED, "job %lld: it cannot do without a node now", (long long)(*job)->view.id);
     return 0;
 }
@@ -809,5 +809,42 @@ int core_vacate(struct core *core, double now, int node, const char *reason, str
     explain_decision(decision, "%s", reason);
     job->view.state = EPOP_POLICY_ADAPTS;
     core->now = now;
+    return 0;
+}
+
+static bool accepts_now(const epop_policy_job_t *job, int nodes)
+{
+    return epop_policy_accepts(&job->range, nodes) &&
+           (job->phase_count < 1 || epop_policy_accepts(&job->phases->range, nodes));
+}
+
+/* 0: there is none. */
+static int larger_size(const epop_policy_job_t *job, int least, int most)
+{
+    int nodes = least;
+    while (nodes <= most && !accepts_now(job, nodes))
+        nodes++;
+    return nodes <= most ? nodes : 0;
+}
+
+int core_grow(struct core *core, double now, int64_t id, int least, const char *reason, struct decision *decision,
+              struct error *error)
+{
+    struct job *job = check_time(core, now, error) ? NULL : find_job(core, id, error);
+    if (!job)
+        return -1;
+    show_state(core, now);
+    int nodes = job->view.state == EPOP_POLICY_RUNS && may_resize(&job->view) && least > job->view.nodes
+                    ? larger_size(&job->view, least, job->view.nodes + core->view.idle)
+                    : 0;
+    if (!nodes)
+        return error_set(error, ERROR_REFUSED, "job %lld: it cannot have %d nodes or more now", (long long)id, least);
+    *decision = (struct decision){.kind = DECISION_RESIZE, .job = id, .from = job->view.nodes, .to = nodes};
+    if (job_reserve_nodes(job, nodes) ||
+        array_reserve(&core->chosen, &core->chosen_room, (size_t)nodes, sizeof *core->chosen))
+        return error_memory(error);
+    resize_job(core, job, decision, core->chosen);
+    decision->nodes = core->chosen;
+    explain_decision(decision, "%s", reason);
     return 0;
 }

@@ -127,6 +127,11 @@ int core_decide(struct core *core, double now, const struct policy *policy, stru
 int core_vacate(struct core *core, double now, int node, const char *reason, struct decision *decision,
                 struct error *error);
 
+/* The site wants this job to have more nodes, those that are idle: the smallest size from `least` on that it accepts
+ * and that there are nodes for. It adapts from then on. -1: there is none now; nothing has changed. */
+int core_grow(struct core *core, double now, int64_t job, int least, const char *reason, struct decision *decision,
+              struct error *error);
+
 /* The state as policies see it; valid until the next call that changes it. A time before the last one that was told is
  * taken for that. */
 const epop_policy_state_t *core_state(struct core *core, double now);

@@ -15,6 +15,7 @@
 #include "runtime/wire/loop.h"
 #include "scheduler/core/policy.h"
 #include "scheduler/daemon/server.h"
+#include "scheduler/hosts/drain.h"
 #include "scheduler/hosts/idle.h"
 #include "scheduler/hosts/launch.h"
 #include "scheduler/hosts/life.h"
@@ -61,6 +62,7 @@ static void carry_out(struct hosts *hosts, const struct decision *decision)
         hosts_start(job, decision);
         break;
     case DECISION_RESIZE:
+        hosts_drain_forget(job);
         hosts_resize_begin(job, decision);
         break;
     case DECISION_RESERVE:
@@ -90,29 +92,6 @@ static void ask_policy(struct hosts *hosts)
         carry_out(hosts, &decisions.items[i]);
 }
 
-static void vacate_node(struct hosts *hosts, int node)
-{
-    struct error error = {0};
-    struct decision decision;
-    char why[HOSTS_REASON_MAX];
-    struct hosts_job *job = hosts_jobs_find(hosts, hosts->nodes[node].job);
-    if (!job || job->state != JOB_RUNNING || job->pool || job->nodes[0] == node)
-        return; /* rank 0's node stays: its process hosts the job's control */
-    snprintf(why, sizeof why, "node %s is drained", hosts->nodes[node].name);
-    if (core_vacate(hosts->core, hosts_now(hosts), node, why, &decision, &error))
-        return;
-    snprintf(job->reason, sizeof job->reason, "%s", why);
-    hosts_resize_begin(job, &decision);
-}
-
-/* A drained node is taken from the job that has it, if that can do without; else when it ends. */
-static void vacate_drained_nodes(struct hosts *hosts)
-{
-    for (int node = 0; node < hosts->node_count; node++)
-        if (hosts->nodes[node].drained && hosts->nodes[node].job >= 0)
-            vacate_node(hosts, node);
-}
-
 /* When all that was there has been heard. */
 static void decide(struct hosts *hosts)
 {
@@ -121,7 +100,7 @@ static void decide(struct hosts *hosts)
         return;
     hosts->news = false;
     hosts_settle(hosts);
-    vacate_drained_nodes(hosts);
+    hosts_drain(hosts);
     ask_policy(hosts);
     hosts_idle_wake(hosts);
 }

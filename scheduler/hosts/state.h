@@ -93,6 +93,7 @@ struct hosts_job {
     double reserved;      /* that it was promised; negative: not */
     int *nodes;           /* that it holds, in the order of its ranks */
     int held, size;       /* of these it computes on the first `size` */
+    int moves_at;         /* the size that it had before it left drained nodes; 0: it does not */
     double used, used_at; /* seconds of its limit, until then */
     const char *outcome; /* what it is when it ends because we ended it: "cancelled", "failed"; NULL: its status says */
     char why[HOSTS_REASON_MAX];

@@ -135,6 +135,36 @@ static void test_a_vacated_node_takes_others_along_where_sizes_want_it(void **st
     assert_holds(7, (const int[]){1}, 1);
 }
 
+static void test_a_job_takes_idle_nodes(void **state)
+{
+    const int sizes[] = {1, 2, 4};
+    struct core_job job = malleable(7, 2, 1, 4, 100);
+    struct decision decision;
+    (void)state;
+    job.range.sizes = sizes;
+    job.range.count = 3;
+    submit(core, 2, job);
+    submit(core, 2, rigid(8, 1, 100));
+    adopt(10, 7, 2, 2, (const int[]){0, 2});
+    adopt(10, 8, 1, 1, (const int[]){1});
+    refused(core_grow(core, 11, 7, 5, "more", &decision, &error), &error, "job 7: it cannot have 5 nodes or more now");
+    refused(core_grow(core, 11, 7, 2, "more", &decision, &error), &error, "job 7: it cannot");
+    refused(core_grow(core, 11, 8, 2, "more", &decision, &error), &error, "job 8: it cannot");
+    refused(core_grow(core, 11, 9, 2, "more", &decision, &error), &error, "job 9: there is none");
+    told(core_node(core, 3, false, &error), &error);
+    told(core_node(core, 5, false, &error), &error);
+    refused(core_grow(core, 11, 7, 3, "more", &decision, &error), &error, "job 7: it cannot"); /* one is idle */
+    told(core_node(core, 3, true, &error), &error);
+    told(core_grow(core, 11, 7, 3, "more", &decision, &error), &error);
+    assert_int_equal(decision.kind, DECISION_RESIZE);
+    assert_true(decision.from == 2 && decision.to == 4);
+    assert_string_equal(decision.reason, "more");
+    assert_nodes(&decision, (const int[]){3, 4}, 2);
+    refused(core_grow(core, 11, 7, 4, "more", &decision, &error), &error, "job 7: it cannot");
+    told(core_committed(core, 12, 7, 1, 0, &error), &error);
+    assert_holds(7, (const int[]){0, 2, 3, 4}, 4);
+}
+
 static void test_who_cannot_do_without_keeps_its_node(void **state)
 {
     struct decision decision;
@@ -201,6 +231,7 @@ int main(void)
         TEST(test_what_cannot_be_is_not_adopted),
         TEST(test_a_node_is_vacated),
         TEST(test_a_vacated_node_takes_others_along_where_sizes_want_it),
+        TEST(test_a_job_takes_idle_nodes),
         TEST(test_who_cannot_do_without_keeps_its_node),
         TEST(test_what_a_job_is_turns_out_later),
         TEST(test_a_resize_comes_out_as_it_does),

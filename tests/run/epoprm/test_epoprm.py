@@ -214,6 +214,31 @@ def test_a_job_is_held(daemon, space):
     daemon.wait_end(last, "cancelled")
 
 
+@pytest.mark.parametrize("sizes, steps", [("1-2", [(2, 1), (1, 2)]), ("1-4,preferred=2", [(2, 3), (3, 2)])])
+def test_a_job_leaves_a_drained_node_at_its_size(space, sizes, steps):
+    """Under a policy that resizes nobody: it takes another node first, where it accepts a larger size, or afterwards."""
+    daemon = ruling.Daemon(space, "--local", "4", policy="easy").start()
+    try:
+        number = daemon.submit(LEDGER, *joining.ENDLESS, ranks=(1, 4), env={"EPOP_SIZES": sizes})
+        before = daemon.wait_runs(number, 2)
+        assert daemon.request("drain", node="local2")["ok"]
+        ruling.wait_for(lambda: len(daemon.rows("SELECT * FROM resize WHERE job=? AND outcome='done'", number)) == 2,
+                        why=lambda: str(daemon.events(number)))
+        after = daemon.wait_runs(number, 2)
+        assert before["hosts"] == "local1,local2" and after["hosts"] == "local1,local3", (before, after)
+        resizes = daemon.rows("SELECT * FROM resize WHERE job=? ORDER BY id", number)
+        assert [(row["from_nodes"], row["to_nodes"]) for row in resizes] == steps, resizes
+        assert all(row["reason"].startswith(("node local2 is drained", "as many nodes as before one was drained")) for row in resizes), resizes
+        other = daemon.submit(*ruling.MOMENT)  # the policy is asked, and nothing else changes
+        daemon.wait_end(other)
+        assert len(daemon.rows("SELECT * FROM resize WHERE job=?", number)) == 2
+        daemon.request("cancel", job=number)
+        daemon.wait_end(number, "cancelled")
+        assert "2 resizes" in daemon.output(number) and "right in" in daemon.output(number)
+    finally:
+        daemon.close()
+
+
 def test_draining_takes_a_node_from_a_job(daemon):
     number = daemon.submit(LEDGER, *joining.ENDLESS, ranks=(1, 4))
     daemon.wait_runs(number, 4)
