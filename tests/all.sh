@@ -13,7 +13,7 @@ sock=$(mpich/prefix.sh ch3:sock) || exit
 runtime=$(mktemp -d) # no stage sees, or disturbs, the user's own jobs or those of another one
 trap 'rm -rf "$runtime"' EXIT
 trap 'kill "${!running[@]}" 2>/dev/null; wait; exit 130' INT TERM
-set -m # as in a terminal: otherwise what runs beside something ignores SIGINT
+set -m # as in a terminal
 logs=${TEST_LOGS:-$BUILD/test-logs}
 mkdir -p "$logs"
 passed=0 failed=0 skipped=0 unsteady=''
@@ -61,8 +61,9 @@ run_stage() { # as stage
     return 1
 }
 
+# Some bashes let what runs beside something ignore SIGINT and SIGQUIT, also with `set -m`.
 try() { # LOG COMMAND...
-    timeout --kill-after=10 "$limit" "${@:2}" >"$1" 2>&1 </dev/null &
+    env --default-signal=INT,QUIT timeout --kill-after=10 "$limit" "${@:2}" >"$1" 2>&1 </dev/null &
     tried=$!
     wait "$tried"
 }

@@ -3,6 +3,7 @@
 
 #include <mpi.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* The value of a line "KEY:<spaces>VALUE"; `without` where there is none. */
@@ -47,6 +48,13 @@ bool device_disconnects_together(void)
 {
     struct device device = device_read();
     return !strcmp(device.maker, MAKER_OPEN_MPI);
+}
+
+void device_be_found(void)
+{
+    struct device device = device_read();
+    if (!strcmp(device.name, "ch4:ucx"))
+        setenv("UCX_ADAPTIVE_PROGRESS", "n", 0);
 }
 
 int port_open(char port[PORT_MOST])

@@ -25,6 +25,13 @@ bool device_sleeps(void);
 bool device_disconnects_together(void);
 
 /*
+ * A process that is alone in its world, as a joining one can be, is found by others on other hosts. UCX looks for new
+ * connections only where there is one already, unless its environment says UCX_ADAPTIVE_PROGRESS=n; what users set
+ * stays. Before MPI_Init, and before the environment of joining processes is taken. No other thread runs.
+ */
+void device_be_found(void);
+
+/*
  * The longest name of a port. MPI_MAX_PORT_NAME is 256 in MPICH, and what ch4:ucx puts into a name is 424 and more:
  * MPICH takes the info key port_name_size for that (4.3 and later).
  */

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "runtime/backends/allocation.h"
+#include "runtime/backends/device.h"
 #include "runtime/backends/parking.h"
 #include "runtime/base/batch.h"
 #include "runtime/base/binding.h"
@@ -80,7 +81,8 @@ static int conditions_take(struct conditions *conditions)
         getrlimit((__rlimit_resource_t)i, &conditions->limits[i]);
     if (!getcwd(conditions->directory, sizeof conditions->directory))
         conditions->directory[0] =
-            0; /* it was removed, or cannot be seen: joiners start where the launcher puts them */
+            0;         /* it was removed, or cannot be seen: joiners start where the launcher puts them */
+    device_be_found(); /* also by those of a program that has begun MPI itself */
     return take_environment(conditions);
 }
 

@@ -87,6 +87,7 @@ int job_init_mpi(const struct job_options *options, int *argc, char ***argv)
     sigset_t before;
     bool left_out = leave_out_devices();
     look_at_launcher();
+    device_be_found();
     thread_mask_signals(&before); /* an MPI library may have threads, too */
     int error = MPI_Init_thread(argc, argv, thread_level(options), &provided);
     thread_unmask_signals(&before);
