@@ -449,6 +449,18 @@ static bool ends_for_ranks(const struct coordinator *c, const struct launch *lau
     return job_is_over(c) && had && !launch->off && !launch->own_fault;
 }
 
+/* With the last words on its standard error: Hydra of MPICH 5 ends when it cannot reach a host, and ssh says why. */
+static void explain_end(const struct launch *launch, int status, char *reason, size_t size)
+{
+    const char *said = launch->relay.said;
+    if (status < 0)
+        snprintf(reason, size, "the launcher of the joining processes could not be started: %s", strerror(-status));
+    else
+        snprintf(reason, size,
+                 "the launcher of the joining processes%s%.60s ended with status %d before they were ready%s%.*s",
+                 state.hosts[0] ? " on " : "", state.hosts, status, said[0] ? ": " : "", RELAY_SAID, said);
+}
+
 void launcher_event(struct coordinator *c, void *handle, int status)
 {
     struct launch *launch = handle;
@@ -459,13 +471,8 @@ void launcher_event(struct coordinator *c, void *handle, int status)
     if (status > 0 && !state.status && ends_for_ranks(c, launch))
         state.status = status;
     if (pending && !in_window && !launch->off) {
-        char reason[160];
-        if (status < 0)
-            snprintf(reason, sizeof reason, "the launcher of the joining processes could not be started: %s",
-                     strerror(-status));
-        else
-            snprintf(reason, sizeof reason,
-                     "the launcher of the joining processes ended with status %d before they were ready", status);
+        char reason[200 + RELAY_SAID];
+        explain_end(launch, status, reason, sizeof reason);
         adaptation_fail(c, reason);
     }
     for (int p = launch->first; p < launch->first + launch->count; p++) {

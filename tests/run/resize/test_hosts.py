@@ -102,6 +102,10 @@ def test_those_of_a_host_come_by_one_of_them(host, leave):
     end(host, running)
 
 
+# That it failed is seen by us or, from MPICH 5 on, by Hydra.
+UNREACHED = "(cannot start processes|launcher of the joining processes) on {}:? .*ended with status \\d+"
+
+
 def goes_on(host, running):
     """At the old size, and the next resize works."""
     assert host.by_rank() == ["n1", "n1"]
@@ -114,7 +118,7 @@ def test_host_that_is_not_known(host):
     running = start_at(host)
     begin = time.monotonic()
     result = host.resize("+2", "--hosts", "n2,n9", status=1)
-    assert re.search("cannot start processes on n2,n9: .* ended with status 255", result.err)
+    assert re.search(UNREACHED.format("n2,n9"), result.err), result
     assert host.net.space.in_time(time.monotonic() - begin, 5)
     goes_on(host, running)
 
@@ -124,7 +128,7 @@ def test_host_that_is_not_reached(host):
     running = start_at(host, "--prepare-timeout", "50")
     host.net.cut("n2")
     result = host.epopctl("resize", "+1", "--hosts", "n2", "--wait")
-    assert result.status == 1 and "cannot start processes on n2" in result.err, result
+    assert result.status == 1 and re.search(UNREACHED.format("n2"), result.err), result
     host.net.mend("n2")
     goes_on(host, running)
 
