@@ -159,22 +159,36 @@ static int on_abort(MPI_Comm comm, int code)
 
 static MPI_Errhandler before = MPI_ERRHANDLER_NULL;
 
-static MPI_Errhandler outside = MPI_ERRHANDLER_NULL; /* of the window */
+/* Outside of the window. Errors that belong to no communicator, as those of MPI_COMM_NULL there, and of MPI_COMM_WORLD
+ * later, go to MPI_COMM_WORLD's handler up to MPICH 4.1, and to MPI_COMM_SELF's since, which few programs set. */
+static MPI_Errhandler outside = MPI_ERRHANDLER_NULL, of_self = MPI_ERRHANDLER_NULL;
+
+static void let_return(MPI_Comm comm, MPI_Errhandler *outside_of)
+{
+    MPI_Comm_get_errhandler(comm, outside_of);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+}
+
+static void put_back(MPI_Comm comm, MPI_Errhandler *outside_of)
+{
+    if (*outside_of == MPI_ERRHANDLER_NULL)
+        return;
+    MPI_Comm_set_errhandler(comm, *outside_of);
+    MPI_Errhandler_free(outside_of);
+}
 
 void leaving_opens(void)
 {
     if (!leaving_in_commit())
         return;
-    MPI_Comm_get_errhandler(MPI_COMM_WORLD, &outside);
-    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    let_return(MPI_COMM_WORLD, &outside);
+    let_return(MPI_COMM_SELF, &of_self);
 }
 
 void leaving_commits(void)
 {
-    if (outside != MPI_ERRHANDLER_NULL) {
-        MPI_Comm_set_errhandler(MPI_COMM_WORLD, outside);
-        MPI_Errhandler_free(&outside);
-    }
+    put_back(MPI_COMM_WORLD, &outside);
+    put_back(MPI_COMM_SELF, &of_self);
     MPI_Comm_get_errhandler(MPI_COMM_WORLD, &before);
 }
 
@@ -203,13 +217,11 @@ static void take_errors(MPI_Comm comm, MPI_Errhandler present)
     MPI_Errhandler_free(&ours);
 }
 
-/* Errors that belong to no communicator, as those of MPI_COMM_WORLD now, go to MPI_COMM_WORLD's handler up to
- * MPICH 4.1, and to MPI_COMM_SELF's later, which few programs set. */
 static void take_all_errors(void)
 {
-    MPI_Errhandler of_self;
-    MPI_Comm_get_errhandler(MPI_COMM_SELF, &of_self);
-    take_errors(MPI_COMM_SELF, of_self == MPI_ERRORS_ARE_FATAL ? before : of_self);
+    MPI_Errhandler present;
+    MPI_Comm_get_errhandler(MPI_COMM_SELF, &present);
+    take_errors(MPI_COMM_SELF, present == MPI_ERRORS_ARE_FATAL ? before : present);
     take_errors(MPI_COMM_WORLD, before);
 }
 
