@@ -6,9 +6,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "runtime/base/clock.h"
 #include "runtime/base/json.h"
 #include "scheduler/epoprm/client.h"
 #include "scheduler/hosts/hosts.h"
@@ -384,7 +387,25 @@ int rm_start(const struct options *arguments)
 
 /* ---- stop --------------------------------------------------------------------------------------- */
 
-static const double stop_limit = 120; /* seconds for jobs to end */
+static const double stop_limit = 120, release_limit = 10; /* seconds: for jobs to end, and for the daemon behind that */
+
+/* The daemon's connections end before it does: what comes next must find neither its socket nor its lock. */
+static bool is_released(void)
+{
+    const struct timespec pause = {.tv_nsec = 2000000};
+    char path[RM_PATH_MAX];
+    struct error error;
+    int fd = rm_file(path, "lock", &error) ? -1 : open(path, O_RDWR | O_CLOEXEC);
+    double end = monotonic_seconds() + release_limit;
+    bool released = fd < 0 || !flock(fd, LOCK_SH | LOCK_NB);
+    while (!released && monotonic_seconds() < end) {
+        nanosleep(&pause, NULL);
+        released = !flock(fd, LOCK_SH | LOCK_NB);
+    }
+    if (fd >= 0)
+        close(fd);
+    return released;
+}
 
 int rm_stop(const struct options *arguments)
 {
@@ -402,7 +423,7 @@ int rm_stop(const struct options *arguments)
     cJSON *answer = client_ask(daemon, request, &code);
     if (answer)
         cJSON_Delete(client_next(daemon, &ended));
-    if (answer && !ended) {
+    if (answer && !(ended && is_released())) {
         term_complain("stop: the daemon has not ended after %.0f s", stop_limit);
         code = COMMAND_TIMEOUT;
     }
