@@ -196,15 +196,14 @@ static int check_old_cuts(const struct unequal *u, const epop_window_t *window, 
     return describe_settle(window, error);
 }
 
-/* From here on the new cuts are the program's; on a leaving rank only the entries after them still look at them. */
+/* From here on the new cuts are the program's; on a leaving rank, of which the entries after them still look at them,
+ * until the description goes. */
 static void cuts_replace(struct unequal *u, const epop_window_t *window, epop_dist_t after)
 {
     u->spare[0] = u->cuts.before.starts;
     u->cuts.after = *u->of = after;
-    if (window->new_rank >= 0)
-        return;
-    u->spare[1] = after.starts;
-    *u->of = epop_dist_block(0);
+    if (window->new_rank < 0)
+        u->spare[1] = after.starts;
 }
 
 static int cuts_move(struct described *entry, const epop_window_t *window)
@@ -227,6 +226,8 @@ static int cuts_move(struct described *entry, const epop_window_t *window)
 static void cuts_forget(struct described *entry)
 {
     struct unequal *u = entry->layout;
+    if (u->spare[1])
+        *u->of = epop_dist_block(0);
     free(u->spare[0]);
     free(u->spare[1]);
 }

@@ -249,17 +249,17 @@ static int tell_owners(struct division *division, const epop_window_t *window)
     return broadcast_list(window, 0, all, division->before.count) ? EPOP_ERR_MPI : EPOP_OK;
 }
 
-/* From here on the new list is the program's; on a leaving rank only what is owned still looks at it. */
+/* From here on the new list is the program's; on a leaving rank, of which items and what is owned may still look at it,
+ * until the description goes. */
 static void partition_replace(struct division *division, const epop_window_t *window, int *list)
 {
     epop_partition_t *p = division->of;
     division->after = (struct owners){.list = list, .count = p->count, .ranks = window->new_size};
     if (window->old_rank >= 0)
         division->spare[0] = p->owner;
-    bool leaves = window->new_rank < 0;
-    p->owner = leaves ? NULL : list;
+    p->owner = list;
     p->ranks = window->new_size;
-    if (leaves)
+    if (window->new_rank < 0)
         division->spare[1] = list;
 }
 
@@ -287,6 +287,8 @@ static int partition_move(struct described *entry, const epop_window_t *window)
 static void partition_forget(struct described *entry)
 {
     struct division *division = entry->layout;
+    if (division->spare[1])
+        division->of->owner = NULL;
     free(division->spare[0]);
     free(division->spare[1]);
 }

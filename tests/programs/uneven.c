@@ -1,9 +1,10 @@
 /*
  * Elements that do not cost the same, dealt out by described cuts, by cuts with weights, as items that belong where the
- * cuts say, by a partition, or by cuts in an adapt block of its own: a rank sleeps for what its elements cost, and all
- * meet. uneven.so cuts|weights|items|parts|hand ELEMENTS MICROSECONDS ITERATIONS [WANDERS [ASKS]]: a quarter of the
- * elements costs ten times as much as the others, and begins one element further every WANDERS iterations; 0: never. In
- * the iteration ASKS the ranks ask for a balance. Each element has its number, which is looked at.
+ * cuts or the owners of a partition say, by a partition, or by cuts in an adapt block of its own: a rank sleeps for
+ * what its elements cost, and all meet. uneven.so cuts|weights|items|owners|parts|hand ELEMENTS MICROSECONDS ITERATIONS
+ * [WANDERS [ASKS]]: a quarter of the elements costs ten times as much as the others, and begins one element further
+ * every WANDERS iterations; 0: never. In the iteration ASKS the ranks ask for a balance. Each element has its number,
+ * which is looked at.
  */
 #include <epop/epop.h>
 
@@ -45,7 +46,7 @@ static int64_t count_here(const uneven_t *u, int64_t *first)
     *first = 0;
     if (u->p.kind == 'p')
         return epop_partition_local(&u->parts, rank, NULL);
-    if (u->p.kind == 'i')
+    if (u->p.kind == 'i' || u->p.kind == 'o')
         return u->items;
     *first = u->cuts.starts[rank];
     return epop_dist_local_count(u->cuts, rank, size);
@@ -59,9 +60,9 @@ static int64_t look(const uneven_t *u)
     here(&rank, &size);
     for (int64_t i = 0; i < count; i++) {
         int64_t index = u->number[i];
-        wrong += u->p.kind == 'p'   ? u->parts.owner[index] != rank
-                 : u->p.kind == 'i' ? epop_dist_owner(u->cuts, size, index, NULL) != rank
-                                    : index != first + i;
+        wrong += strchr("po", u->p.kind) ? u->parts.owner[index] != rank
+                 : u->p.kind == 'i'      ? epop_dist_owner(u->cuts, size, index, NULL) != rank
+                                         : index != first + i;
         wrong += u->p.kind == 'w' && u->weights[i] != 1 + index % 2;
         cost += cost_of(u, index);
     }
@@ -73,18 +74,22 @@ static int64_t look(const uneven_t *u)
 static int owner_of(const void *item, int size, const void *context)
 {
     const uneven_t *u = context;
-    return epop_dist_owner(u->cuts, size, *(const int64_t *)item, NULL);
+    int64_t index = *(const int64_t *)item;
+    return u->p.kind == 'o' ? u->parts.owner[index] : epop_dist_owner(u->cuts, size, index, NULL);
 }
 
 static void describe(void *data, epop_description_t *d)
 {
     uneven_t *u = data;
     epop_describe_values(d, "parameters", &u->p, sizeof u->p);
-    if (u->p.kind == 'p') {
+    if (u->p.kind == 'p' || u->p.kind == 'o')
         epop_describe_partition(d, "parts", &u->parts);
+    if (u->p.kind == 'p')
         epop_describe_owned(d, "number", &u->number, MPI_INT64_T, &u->parts, 0);
+    if (u->p.kind == 'o')
+        epop_describe_items(d, "number", &u->number, &u->items, MPI_INT64_T, owner_of, u, 0);
+    if (u->p.kind == 'p' || u->p.kind == 'o')
         return;
-    }
     epop_describe_cuts(d, "cuts", &u->cuts, u->p.kind == 'w' ? "weights" : NULL);
     if (u->p.kind == 'i')
         epop_describe_items(d, "number", &u->number, &u->items, MPI_INT64_T, owner_of, u, 0);

@@ -66,7 +66,7 @@ def check_balanced(space, running):
     assert stop(space, running) < 1.35 < AT_FIRST
 
 
-@pytest.mark.parametrize("kind", ["cuts", "weights", "items", "parts", "hand"])
+@pytest.mark.parametrize("kind", ["cuts", "weights", "items", "owners", "parts", "hand"])
 def test_each_kind_of_data(space, kind):
     check_balanced(space, start(space, kind, "--quiet", "--backend", "pool"))
 
@@ -84,8 +84,10 @@ def test_under_the_debug_driver(space):
     stop(space, running)
 
 
-def test_resizes_before_and_after(space):
-    running = start(space, "cuts", "--quiet", "--start", "2")
+@pytest.mark.parametrize("kind", ["cuts", "items", "owners"])
+def test_resizes_before_and_after(space, kind):
+    """A rank that leaves still knows where its items belong."""
+    running = start(space, kind, "--quiet", "--start", "2")
     space.wait_until_all_are_here()
     balance(space)
     space.resize(3)
