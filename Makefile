@@ -103,6 +103,8 @@ programs := $(patsubst programs/%.c,$(LIB)/epop/programs/%.so,$(wildcard program
 folders  := $(foreach dir,$(wildcard programs/*),$(if $(wildcard $(dir)/$(notdir $(dir)).c),$(LIB)/epop/$(dir).so))
 programs += $(folders)
 plain    := $(patsubst programs/plain/%.c,$(BUILD)/plain/%,$(wildcard programs/plain/*.c))
+# Executables that compute as an example does, and share its sources.
+beside   := $(patsubst examples/%.c,$(BUILD)/plain/%,$(foreach file,$(wildcard examples/*/plain/*.c),examples/$(notdir $(file))))
 examples := $(patsubst examples/%/,$(LIB)/epop/examples/%.so,$(dir $(wildcard examples/*/*.c)))
 examples := $(filter-out $(LIB)/epop/examples/common.so,$(sort $(examples)))
 drivers  := $(patsubst programs/drivers/%.c,$(BUILD)/drivers/%.so,$(wildcard programs/drivers/*.c))
@@ -122,7 +124,7 @@ PYTHON_PACKAGE := lib/python3/dist-packages/epop
 python   := $(patsubst python/epop/%.py,$(BUILD)/$(PYTHON_PACKAGE)/%.py,$(wildcard python/epop/*.py))
 
 .PHONY: all html deps demo test test-deps tests test-programs units benches bench papers soak mpich mpich-info mpi4py install clean format help
-all: $(LIB)/libepop.so $(LIB)/libepop_mpi.so $(LIB)/epop/backtrace $(LIB)/epop/tether $(LIB)/epop/step $(LIB)/epop/companion $(LIB)/epop/orphans $(LIB)/epop/attend $(gateway) $(BIN)/epop $(BIN)/epopctl $(BIN)/epopsim $(BIN)/epoprm $(modules) $(programs) $(plain) $(examples) $(python)
+all: $(LIB)/libepop.so $(LIB)/libepop_mpi.so $(LIB)/epop/backtrace $(LIB)/epop/tether $(LIB)/epop/step $(LIB)/epop/companion $(LIB)/epop/orphans $(LIB)/epop/attend $(gateway) $(BIN)/epop $(BIN)/epopctl $(BIN)/epopsim $(BIN)/epoprm $(modules) $(programs) $(plain) $(beside) $(examples) $(python)
 ifneq ($(REPORT),no)
 all: $(BIN)/epop-report
 endif
@@ -331,6 +333,11 @@ $(folders): $(LIB)/epop/%.so: $$(wildcard %/*.c %/*.h) $(wildcard epop_api/epop/
 $(LIB)/epop/examples/%.so: $$(wildcard examples/%/*.c examples/%/*.h examples/common/*) $(wildcard epop_api/epop/*.h) | $(LIB)/libepop.so
 	$(announce)
 	$(Q)$(mpi_cc) $(plugin_flags) $(filter %.c,$^) -o $@ -L$(LIB) -lepop -Wl,-rpath,'$$ORIGIN/../..' $(BLAS) -lm $(mpi_words)
+# NAME_rigid: of NAME it has all but what makes that elastic.
+$(beside): $(BUILD)/plain/%_rigid: examples/$$*/plain/$$*_rigid.c $$(filter-out examples/$$*/$$*.c,$$(wildcard examples/$$*/*.[ch])) \
+    $(wildcard examples/common/agree.[ch] epop_api/epop/*.h) | $(LIB)/libepop_mpi.so
+	$(announce)
+	$(Q)$(mpi_cc) -Iepop_api -Iexamples -std=c11 $(OPT) $(WARN) -D_GNU_SOURCE $(LDFLAGS) $(filter %.c,$^) -o $@ $(plain_libs) $(mpi_words)
 
 # A unit test of an example's source names that source as a prerequisite of its own.
 $(BUILD)/tests/unit/test_npy: examples/common/npy.c examples/common/npy_header.c
@@ -494,7 +501,7 @@ endif
 root = $(DESTDIR)$(if $(filter ~%,$(PREFIX)),$(shell echo $(PREFIX)),$(PREFIX))
 # Pages and sources have the places that they have here, so that links between them lead there.
 documents := README.md CONTRIBUTING.md LICENSE examples/Makefile $(wildcard python/examples/*.py docs/*/*.md docs/*/*/*.md docs/*/*.svg docs/*/*.png \
-    $(foreach end,c h f90,programs/*.$(end) programs/*/*.$(end) examples/*/*.$(end)))
+    $(foreach end,c h f90,programs/*.$(end) programs/*/*.$(end) examples/*/*.$(end) examples/*/*/*.$(end)))
 # What shells complete is what --help says.
 completed := epop epopctl epopsim epoprm $(if $(filter no,$(REPORT)),,epop-report)
 completions := $(foreach name,$(completed),share/bash-completion/completions/$(name) share/zsh/site-functions/_$(name) share/fish/vendor_completions.d/$(name).fish)

@@ -244,7 +244,7 @@ on_sock=(
     # Jobs in a real Slurm gain and lose nodes.
     slurm_companions slurm_variants slurm_runtime slurm_adviser
     # The backends that start processes, and what becomes of those.
-    soak join spawn_faults baseline parking hosts releases conditions cycles transactions preconnect balance trace_hosts profile_backends tune_backends recover_hosts synthetic
+    soak join spawn_faults baseline parking hosts releases conditions cycles transactions preconnect balance trace_hosts profile_backends tune_backends recover_hosts synthetic amr
     # Jobs of epoprm grow and shrink.
     epoprm epoprm_faults epoprm_hosts epoprm_jobs epoprm_loops epoprm_recovery epoprm_requeue epoprm_soak attend attend_link
     # What happens in a launch of its own, too: ends, crashes, hangs, children, words with a supervisor.

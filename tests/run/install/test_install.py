@@ -21,7 +21,7 @@ FILES = [
     "lib/pkgconfig/epop.pc", "lib/pkgconfig/epop_mpi.pc", "lib/cmake/EPOP/EPOPConfig.cmake", "lib/cmake/EPOP/EPOPConfigVersion.cmake",
     *[f"lib/epop/programs/{path.stem}.so" for path in (job.ROOT / "programs").iterdir()
       if path.is_file() or (path / f"{path.name}.c").is_file()],
-    "lib/epop/entry.o", "lib/epop/backtrace", "lib/epop/tether", "lib/epop/step", "lib/epop/companion", "lib/epop/orphans", "lib/epop/attend", "lib/epop/examples/cannon.so", "lib/epop/examples/gauss.so",
+    "lib/epop/entry.o", "lib/epop/backtrace", "lib/epop/tether", "lib/epop/step", "lib/epop/companion", "lib/epop/orphans", "lib/epop/attend", "lib/epop/examples/amr.so", "lib/epop/examples/cannon.so", "lib/epop/examples/gauss.so",
     *[f"include/epop/fortran/{path.name}" for path in (job.ROOT / "epop_api/fortran").iterdir() if path.name != "mpi.f90"],
     *[f"include/epop/fortran/{path.stem}.mod" for path in (job.ROOT / "epop_api/fortran").glob("epop*.f90")],
     *[f"include/epop/fortran/mpi/{name}" for name in ("mpi.f90", "mpi.mod", "mpif.h")],
@@ -331,7 +331,7 @@ def programs_of(folder):
 
 def test_the_sources_build_against_it(space, tree, sources):
     """All of them; and one of each kind runs."""
-    assert names_below(sources, "*") - {"heat_program"} == programs_of(job.ROOT / "programs") | {"cannon", "gauss"}  # that is a module
+    assert names_below(sources, "*") - {"heat_program"} == programs_of(job.ROOT / "programs") | {"amr", "plain/amr_rigid", "cannon", "gauss"}  # that is a module
     for command, says in [
         (["epop", sources / "serial.so", "2"], "the square root of 2 is 1.414"),
         ([job.MPIEXEC, "-n", "1", "epop", "--driver", sources / "drivers/iterations.so", sources / "rigid.so", "100"], "pi is about"),
@@ -339,6 +339,7 @@ def test_the_sources_build_against_it(space, tree, sources):
         ([job.MPIEXEC, "-n", "2", "epop", sources / "heat_fortran.so", "100", "10"], "after 10 steps"),
         ([job.MPIEXEC, "-n", "1", "epop", sources / "synthetic.so", "phase=a", "seconds=0.01"], "1 of 1 iterations"),
         ([job.MPIEXEC, "-n", "2", sources / "plain/cg"], "2 processes"),
+        ([job.MPIEXEC, "-n", "2", sources / "plain/amr_rigid", "--steps", "8"], '"ranks": 2'),
         (["epopsim", "--policy", sources / "policies/shortest.so", tree / "share/epop/workloads/bursts.json"], "shortest"),
     ]:
         result = bare(space, tree, *command).wait()

@@ -66,7 +66,7 @@ def fail_each(space, of, *command, **how):
     assert count > 0, "nothing was allocated there"
 
 
-@pytest.mark.parametrize("name", [*sorted(SMALL), "cannon", "gauss"])
+@pytest.mark.parametrize("name", [*sorted(SMALL), "amr", "cannon", "gauss"])
 def test_no_memory_for_the_program(space, name):
     fail_each(space, "libepop.so", "--driver", "check", name)
 

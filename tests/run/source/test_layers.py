@@ -89,7 +89,8 @@ def test_an_example_does_not_use_another():
     for path in sources("examples"):
         for mark, name in includes(path):
             if mark == '"':
-                assert name.startswith((path.parent.name + "/", "common/")) or "/" not in name, f"{path}: {name}"
+                example = path.relative_to(job.ROOT / "examples").parts[0]
+                assert name.startswith((example + "/", "common/")) or "/" not in name, f"{path}: {name}"
 
 
 @pytest.mark.parametrize("name", WITHOUT_MPI)
