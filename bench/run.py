@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """All benchmarks, each beside its alternative in the same run. Called by `make bench`.
 
-    bench/run.py [--quick] [probe] [interpose] [walk] [profile] [trace] [measure] [loops] [tune] [debug] [resize] [methods] [ahead] [redist] [described] [blocks] [checkpoint] [cannon] [gauss] [scheduler] [elastic] [latency] [psets] [scale]
+    bench/run.py [--quick] [probe] [interpose] [walk] [profile] [trace] [measure] [loops] [tune] [debug] [resize] [methods] [ahead] [redist] [described] [blocks] [checkpoint] [cannon] [gauss] [amr] [scheduler] [elastic] [latency] [psets] [scale]
 
 Prints a table; the same as JSON lines goes to BUILD/bench/results.jsonl, and without --quick to bench/results when a benchmark has
 ended, from which the tables of docs/internals/performance.md are written anew. Compare the ratios: absolute times belong to this machine at this moment.
@@ -19,6 +19,7 @@ import time
 
 import ahead
 import elastic
+import evolving
 import keeping
 import latency
 import measuring
@@ -248,6 +249,10 @@ def bench_gauss(quick):
         note(bench="gauss", n=order, ranks=ranks, gauss_gflops=ours, pdgesv_gflops=theirs, ratio=ratio)
 
 
+def bench_amr(quick):
+    evolving.bench(BUILD, MPIEXEC, quick, note)
+
+
 def bench_scheduler(quick):
     """No ranks: what decides knows no MPI."""
     done = subprocess.run([BENCH / "scheduler"], stdout=subprocess.PIPE, text=True, timeout=600, check=True)
@@ -317,7 +322,7 @@ def main():
                "loops": bench_loops, "tune": bench_tune,
                "debug": bench_debug, "resize": bench_resize, "methods": bench_methods, "ahead": bench_ahead, "redist": bench_redist, "described": bench_described, "blocks": bench_blocks,
                "checkpoint": bench_checkpoint,
-               "cannon": bench_cannon, "gauss": bench_gauss, "scheduler": bench_scheduler, "elastic": bench_elastic,
+               "cannon": bench_cannon, "gauss": bench_gauss, "amr": bench_amr, "scheduler": bench_scheduler, "elastic": bench_elastic,
                "latency": bench_latency, "psets": bench_psets, "scale": bench_scale}
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="fewer rounds, smaller matrices: to see that it works; nothing is kept")

@@ -22,7 +22,7 @@ DEBIAN, SOCK = "ch4:ucx", "ch3:sock"
 
 # With which MPI the page has them; all others with Debian's.
 DEVICES = {"measure": (DEBIAN, SOCK), "redist": (DEBIAN, SOCK), "elastic": (),
-           **dict.fromkeys(("methods", "ahead", "latency", "latency-slurm", "psets"), (SOCK,))}
+           **dict.fromkeys(("methods", "ahead", "latency", "latency-slurm", "psets", "amr"), (SOCK,))}
 
 
 # ---- Figures ----
@@ -352,6 +352,13 @@ def scalapack(results):
         for ours, theirs in (("cannon", "pdgemm"), ("gauss", "pdgesv")) for each in of(results, ours)]
 
 
+def amr(results):
+    return ["ranks", "time, s", "rank seconds", "of which idle", "rank steps", "blocks per rank, at most"], [
+        [each["ranks"] or f"those it asks for, at most {each['most_ranks']}", number(each["seconds"]), number(each["rank_seconds"]),
+         f"{number(100 * (1 - each['busy_seconds'] / each['rank_seconds']), 2)} %", number(each["rank_steps"], 9), number(each["fullest"])]
+        for each in of(results, "amr")]
+
+
 # ---- Schedulers, and many processes ----
 
 
@@ -399,7 +406,7 @@ TABLES = {"probe": probe, "loops": loops, "loops-calls": loops_calls, "tune": tu
           "measure-reports": measure_reports, "debug": debug, "interpose": interpose, "resize": resize, "methods": methods,
           "methods-commit": methods_commit, "methods-single": methods_single, "ahead": ahead, "psets": psets,
           "psets-water": psets_water, "redist": redist, "redist-spans": redist_spans, "described": described, "blocks": blocks,
-          "blocks-spans": blocks_spans, "checkpoint": checkpoint, "scalapack": scalapack, "scheduler": scheduler,
+          "blocks-spans": blocks_spans, "checkpoint": checkpoint, "scalapack": scalapack, "amr": amr, "scheduler": scheduler,
           "latency": latency, "scale": scale}
 
 
