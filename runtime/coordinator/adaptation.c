@@ -504,6 +504,7 @@ void ahead_off(struct coordinator *c)
 void adaptation_describes(struct coordinator *c, int process, const struct report_describes *report)
 {
     (void)process;
+    c->balance.divides |= report->divides;
     cJSON_Delete(c->adaptations.data);
     c->adaptations.data = cJSON_Duplicate(report->said, 1);
 }
@@ -512,7 +513,7 @@ cJSON *adaptation_described(const struct coordinator *c)
 {
     const cJSON *said = c->adaptations.data;
     cJSON *answer = inquiry_yes();
-    if (!said)
+    if (!cJSON_HasObjectItem(said, "list"))
         return answer;
     cJSON_AddItemToObject(answer, "list", cJSON_Duplicate(cJSON_GetObjectItem(said, "list"), 1));
     cJSON_AddItemToObject(answer, "values", cJSON_Duplicate(cJSON_GetObjectItem(said, "values"), 1));

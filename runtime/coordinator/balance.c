@@ -126,13 +126,26 @@ static bool takes_one_size_alone(const struct coordinator *c)
     return c->config.executable && sizes->min == c->processes.size && sizes->max == sizes->min;
 }
 
+/* Why none ever will; NULL: it may. */
+static const char *never_balances(const struct coordinator *c)
+{
+    return c->config.sessions        ? "this program has MPI sessions alone, which adapt at another size"
+           : takes_one_size_alone(c) ? "this executable takes its number of ranks alone: it never adapts"
+           : c->ways.replaces        ? "all ranks are replaced in each adaptation of this job"
+                                     : NULL;
+}
+
+bool balance_can_help(const struct coordinator *c)
+{
+    bool somebody = c->balance.divides || c->balance.wanted || c->config.balance > 0;
+    return somebody && !never_balances(c);
+}
+
 static bool can_balance(const struct coordinator *c, struct error *why)
 {
-    const char *text = c->config.sessions        ? "this program has MPI sessions alone, which adapt at another size"
-                       : takes_one_size_alone(c) ? "this executable takes its number of ranks alone: it never adapts"
-                       : c->ways.replaces        ? "all ranks are replaced in each adaptation of this job"
-                       : c->processes.size == 1  ? "there is one rank alone"
-                                                 : NULL;
+    const char *text = never_balances(c);
+    if (!text && c->processes.size == 1)
+        text = "there is one rank alone";
     if (text)
         error_set(why, ERROR_REFUSED, "%s", text);
     return !text && adaptation_may_begin(c, why);
@@ -150,6 +163,7 @@ static void begin_to_measure(struct coordinator *c)
 static int balance_start(struct coordinator *c, enum requester by, struct error *why)
 {
     int size = c->processes.size;
+    c->balance.wanted = true;
     if (!can_balance(c, why))
         return -1;
     struct adaptation *a = adaptation_new(c, by, size, size);

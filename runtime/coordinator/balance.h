@@ -35,6 +35,8 @@ struct balance {
     size_t room;
     int ranks;     /* so many loads; 0: nothing yet */
     bool deferred; /* the program has asked for one out of a world that is being made */
+    bool divides;  /* rank 0 describes something that a balance makes anew */
+    bool wanted;   /* somebody has asked for one */
     struct timer look;
     /* of a job that balances itself: */
     int uneven;   /* times in a row that it was above the limit */
@@ -43,6 +45,9 @@ struct balance {
     double was;   /* the imbalance that the last balance was for, until it is known what came of it; 0: it is */
     double cost;  /* seconds that the ranks stood still for it; 0: there was none */
 };
+
+/* Can it help? Where the program moves its data by hand that is known from who asks for one. */
+bool balance_can_help(const struct coordinator *c);
 
 /* A request of epopctl; the answer goes to handle. */
 void balance_request(struct coordinator *c, void *handle, const struct request_balance *request);

@@ -9,6 +9,7 @@
 #include "runtime/base/clock.h"
 #include "runtime/control/supervisor.h"
 #include "runtime/coordinator/adaptation.h"
+#include "runtime/coordinator/balance.h"
 #include "runtime/coordinator/checkpoint.h"
 #include "runtime/coordinator/debugging.h"
 #include "runtime/coordinator/loops.h"
@@ -213,6 +214,8 @@ cJSON *status_json(struct coordinator *c)
         cJSON_AddNumberToObject(json, "queued", releases_count(c));
     if (c->requests.asks)
         cJSON_AddNumberToObject(json, "asks", c->requests.asks);
+    if (balance_can_help(c))
+        cJSON_AddTrueToObject(json, "balances");
     cJSON_AddItemToObject(json, "costs", costs_json(c->adaptations.history, ADAPTATION_HISTORY));
     if (c->checkpoints.behind.on)
         cJSON_AddItemToObject(json, "writing", checkpoint_writing_json(c));

@@ -107,6 +107,14 @@ static int find_difference(const epop_description_t *d, const epop_window_t *win
     return result;
 }
 
+bool describe_divides(const epop_description_t *d)
+{
+    for (int i = 0; i < d->count; i++)
+        if (d->entries[i].kind->divides)
+            return true;
+    return false;
+}
+
 /* ---- A process that is to join ------------------------------------------------------------------- */
 
 cJSON *describe_lines(const epop_description_t *d)

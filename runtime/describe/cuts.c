@@ -317,6 +317,7 @@ static void cuts_release(struct described *entry)
 }
 
 const struct kind kind_cuts = {.word = "cuts",
+                               .divides = true,
                                .terms = cuts_terms,
                                .move = cuts_move,
                                .save = cuts_save,

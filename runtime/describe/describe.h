@@ -68,6 +68,7 @@ struct describe_route {
  */
 struct kind {
     const char *word; /* "values", "array", "matrix", ... as messages and files name it */
+    bool divides;     /* a balance makes it anew, by the loads of the ranks */
     /* What has to be the same on all ranks. Local. */
     void (*terms)(const struct described *entry, redist_terms *terms);
     /* From the layout of the old ranks to that of the new ones; leaving ranks have NULL afterwards. Allocates on
@@ -181,6 +182,8 @@ int describe_alike(const epop_description_t *d, const epop_window_t *window, str
 
 /* What has to be the same on all ranks: a text for each entry. The caller's; NULL: out of memory. Local. */
 cJSON *describe_lines(const epop_description_t *d);
+/* Is there something that a balance makes anew? Local. */
+bool describe_divides(const epop_description_t *d);
 /* Does a process that is to join list the same as rank 0, whose texts these are? 0, or -1 with text. Local. */
 int describe_like(const epop_description_t *d, const cJSON *lines, struct error *error);
 

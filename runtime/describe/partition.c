@@ -377,6 +377,7 @@ static void partition_release(struct described *entry)
 }
 
 const struct kind kind_partition = {.word = "partition",
+                                    .divides = true,
                                     .terms = partition_terms,
                                     .move = partition_move,
                                     .save = partition_save,

@@ -24,6 +24,7 @@ void describe_program_begin(const epop_program_t *program, void *data, bool join
                                                  .data = data,
                                                  .looked = joining,
                                                  .told = joining,
+                                                 .told_form = joining,
                                                  .whole = !joining};
 }
 
@@ -97,22 +98,34 @@ static char *values_of_text(const char *text, size_t *bytes)
     return NULL;
 }
 
+/* For those that join, if it is not too much. */
+static void add_list(cJSON *told, const epop_description_t *d)
+{
+    char *values = values_as_text(d);
+    if (!values)
+        return;
+    cJSON_AddItemToObject(told, "list", describe_lines(d));
+    cJSON_AddStringToObject(told, "values", values);
+    free(values);
+}
+
 cJSON *describe_program_tell(bool moved)
 {
     struct describe_program *p = &describe_program;
     epop_description_t d = {0};
     struct error unsaid;
-    if (!p->describe || !p->whole || p->told || !moved || p->pack)
+    bool news = moved ? !p->told : !p->told_form;
+    if (!p->describe || !p->whole || !news || p->pack)
         return NULL;
-    p->told = true;
-    bool lists = !describe_run(&d, DESCRIBE_LIST, p->describe, p->data, NULL, 0, &unsaid);
-    char *values = lists ? values_as_text(&d) : NULL;
-    cJSON *told = values ? cJSON_CreateObject() : NULL;
-    if (told) {
-        cJSON_AddItemToObject(told, "list", describe_lines(&d));
-        cJSON_AddStringToObject(told, "values", values);
+    p->told |= moved;
+    p->told_form = true;
+    cJSON *told = cJSON_CreateObject();
+    if (!describe_run(&d, DESCRIBE_LIST, p->describe, p->data, NULL, 0, &unsaid)) {
+        if (moved)
+            add_list(told, &d);
+        if (describe_divides(&d))
+            cJSON_AddTrueToObject(told, "divides");
     }
-    free(values);
     describe_free(&d);
     return told;
 }

@@ -15,8 +15,9 @@ struct describe_program {
     int (*pack)(void *data);
     void *data;
     bool looked; /* at all of it, before anything moved */
-    bool told;   /* rank 0 has said what it lists */
-    bool whole;  /* the described data is there: not on a process that still has to join or to restart */
+    bool told;   /* rank 0 has said what it lists, and the next: whether a balance makes some of it anew */
+    bool told_form;
+    bool whole; /* the described data is there: not on a process that still has to join or to restart */
 };
 extern struct describe_program describe_program;
 
@@ -41,8 +42,9 @@ int describe_program_look_at_data(bool moved, struct error *error, struct error 
  * The program's thread; local.
  */
 
-/* On rank 0, when an elastic phase begins: {"list", "values"}, once; the caller's. NULL: it was said before, or is
- * too much to be, or the data is made by the pack block. moved: as above. */
+/* On rank 0, when an elastic phase begins: {"list", "values", "divides"}, once; without the first two before data is
+ * moved so, and where they are too much; the caller's. NULL: it was said before, or the data is made by the pack block.
+ * moved: as above. */
 cJSON *describe_program_tell(bool moved);
 /* On a joining process, behind INIT: does it list what was told? 0, or -1 with text. */
 int describe_program_compare(const cJSON *told, struct error *error);

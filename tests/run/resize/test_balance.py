@@ -124,6 +124,20 @@ def test_asked_for_by_the_program(space):
     assert stop(space, running) < 0.75 * AT_FIRST
 
 
+def test_who_says_that_a_balance_may_help(space):
+    """What it describes says so; of a program that describes nothing it is known when somebody has asked for one."""
+    running = start(space, "cuts", "--quiet")
+    space.wait_for_status(lambda status: status.get("balances"))
+    stop(space, running)
+
+
+def test_who_asks_says_that_a_balance_may_help(space):
+    start(space, "", "--quiet", program=HANGS, ranks=2)
+    assert "balances" not in space.status()
+    ctl(space, "balance")
+    assert space.status()["balances"] is True
+
+
 def test_one_rank_has_nobody_to_share_with(space):
     start(space, "cuts", "--quiet", ranks=1)
     assert refused(space, "balance", "--wait") == "there is one rank alone"
