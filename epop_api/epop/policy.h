@@ -20,7 +20,7 @@ extern "C" {
 #endif
 
 /* The version of the table; another one is refused. */
-#define EPOP_POLICY_ABI_VERSION 1u
+#define EPOP_POLICY_ABI_VERSION 2u
 
 /* ---- The state ---------------------------------------------------------------------------- */
 /* Times are seconds on a clock of the machine. Unknown numbers are negative unless something else is said. The state is
@@ -38,7 +38,7 @@ typedef enum epop_policy_kind {
 typedef enum epop_policy_job_state {
     EPOP_POLICY_WAITS,
     EPOP_POLICY_RUNS,
-    EPOP_POLICY_ADAPTS /* runs, and is being resized */
+    EPOP_POLICY_ADAPTS /* runs, and is being resized; or it balances, if its target is what it has */
 } epop_policy_job_state_t;
 
 /* Accepted numbers of nodes: `sizes`, ascending, or, if `count` is 0, all from `min` to `max`. */
@@ -68,6 +68,7 @@ typedef struct epop_policy_sample {
     double mtct;             /* MPI time to compute time, mean since the last resize */
     double trend;            /* of its recent values */
     double variance, lo, hi; /* of its recent values */
+    double imbalance;        /* the longest that a rank had to compute over the mean, last; below 1: not known */
 } epop_policy_sample_t;
 
 /* A job. */

@@ -458,6 +458,8 @@ static void carry_out(struct core *core)
             start_job(core, job, decision, chosen);
         else if (decision->kind == DECISION_RESIZE)
             resize_job(core, job, decision, chosen);
+        else if (decision->kind == DECISION_BALANCE)
+            balance_begins(&job->balance);
         else if (job->view.reserved < 0)
             job->view.reserved = decision->time;
         decision->nodes = decision->count ? chosen : NULL;
@@ -465,9 +467,35 @@ static void carry_out(struct core *core)
     }
 }
 
+static bool is_due(const struct job *job)
+{
+    return job->view.state == EPOP_POLICY_RUNS && job_may_balance(job) && balance_due(&job->balance);
+}
+
+/* Jobs that are to balance adapt from now on, so that no policy decides on them by what is measured. */
+static void plan_balances(struct core *core)
+{
+    for (int i = 0; i < core->view.running_count; i++) {
+        struct job *job = (struct job *)core->view.running[i];
+        if (!is_due(job))
+            continue;
+        plan_balance(&core->plan, job);
+        job->view.state = EPOP_POLICY_ADAPTS;
+    }
+}
+
+/* The plan is refused. */
+static void drop_balances(struct core *core)
+{
+    for (size_t i = 0; i < core->plan.count; i++)
+        if (core->plan.items[i].kind == DECISION_BALANCE)
+            jobs_find(&core->jobs, core->plan.items[i].job)->view.state = EPOP_POLICY_RUNS;
+}
+
 static void ask_policy(struct core *core, const struct policy *policy)
 {
     plan_begin(&core->plan, &core->jobs, &core->view);
+    plan_balances(core);
     policy_decide(policy, &core->view, &core->plan);
     plan_end(&core->plan);
 }
@@ -481,11 +509,12 @@ int core_decide(struct core *core, double now, const struct policy *policy, stru
         return error_memory(error);
     show_state(core, now);
     ask_policy(core, policy);
-    if (core->plan.wrong)
-        return error_set(error, ERROR_REFUSED, "policy %s at %.3f: %s", policy_called(policy), now,
-                         core->plan.complaint);
-    if (reserve_memory(core))
-        return error_memory(error);
+    if (core->plan.wrong || reserve_memory(core)) {
+        drop_balances(core);
+        return !core->plan.wrong ? error_memory(error)
+                                 : error_set(error, ERROR_REFUSED, "policy %s at %.3f: %s", policy_called(policy), now,
+                                             core->plan.complaint);
+    }
     carry_out(core);
     *decisions = (struct decisions){core->plan.items, (int)core->plan.count, core->plan.wake};
     return 0;
@@ -508,6 +537,15 @@ static struct job *find_adapting(const struct core *core, int64_t id, struct err
     if (!job || job->view.state == EPOP_POLICY_ADAPTS)
         return job;
     error_set(error, ERROR_FAILED, "job %lld: no resize of it is under way", (long long)id);
+    return NULL;
+}
+
+static struct job *find_resized(const struct core *core, int64_t id, struct error *error)
+{
+    struct job *job = find_adapting(core, id, error);
+    if (!job || !job->balance.goes)
+        return job;
+    error_set(error, ERROR_FAILED, "job %lld: it balances, and is not resized", (long long)id);
     return NULL;
 }
 
@@ -563,6 +601,8 @@ int core_requeued(struct core *core, double now, int64_t id, struct error *error
 
 static void settle_size(struct job *job, int nodes)
 {
+    if (nodes != job->view.nodes)
+        balance_forget(&job->balance);
     job->view.nodes = job->view.target = nodes;
     samples_at(&job->samples, nodes);
     job->view.state = EPOP_POLICY_RUNS;
@@ -579,7 +619,7 @@ static void count_resize(struct job *job, double latency, double stall)
 
 int core_committed(struct core *core, double now, int64_t id, double latency, double stall, struct error *error)
 {
-    struct job *job = check_time(core, now, error) ? NULL : find_adapting(core, id, error);
+    struct job *job = check_time(core, now, error) ? NULL : find_resized(core, id, error);
     if (!job)
         return -1;
     if (!(isfinite(latency) && isfinite(stall) && latency >= 0 && stall >= 0))
@@ -595,11 +635,29 @@ int core_committed(struct core *core, double now, int64_t id, double latency, do
     return 0;
 }
 
+int core_balanced(struct core *core, double now, int64_t id, double stall, struct error *error)
+{
+    struct job *job = check_time(core, now, error) ? NULL : find_adapting(core, id, error);
+    if (!job)
+        return -1;
+    if (!job->balance.goes || !(isfinite(stall) && stall >= 0))
+        return error_set(error, ERROR_FAILED, "job %lld: a balance that stalled it for %g s%s", (long long)id, stall,
+                         job->balance.goes ? "" : ": none was decided");
+    job_left_stalled(job, now, stall);
+    samples_balanced(&job->samples);
+    balance_done(&job->balance, stall);
+    job->view.state = EPOP_POLICY_RUNS;
+    core->now = now;
+    return 0;
+}
+
 int core_refused(struct core *core, double now, int64_t id, struct error *error)
 {
     struct job *job = check_time(core, now, error) ? NULL : find_adapting(core, id, error);
     if (!job)
         return -1;
+    if (job->balance.goes)
+        balance_refused(&job->balance);
     forget_shrink(core, job);
     keep_nodes(core, job, job->view.nodes);
     settle_size(job, job->view.nodes);
@@ -625,7 +683,7 @@ static bool are_its(const struct job *job, const int *nodes, int count)
 
 int core_came_out(struct core *core, double now, int64_t id, const int *nodes, int count, struct error *error)
 {
-    struct job *job = check_time(core, now, error) ? NULL : find_adapting(core, id, error);
+    struct job *job = check_time(core, now, error) ? NULL : find_resized(core, id, error);
     if (!job)
         return -1;
     if (!are_its(job, nodes, count))
@@ -701,9 +759,26 @@ int core_measured(struct core *core, int64_t id, const epop_policy_sample_t *sam
     struct job *job = find_job(core, id, error);
     if (!job || check_sample(job, sample, error))
         return -1;
+    bool present = sample->phase == job->view.phase && sample->nodes == job->view.nodes;
+    *change = 0;
+    if (job_may_balance(job) && !balance_counts(&job->balance, sample, present))
+        return 0;
     *change = samples_add(&job->samples, sample);
     job_show_samples(job);
     return 0;
+}
+
+bool core_uneven(const struct core *core, int64_t id, bool *due)
+{
+    const struct job *job = jobs_find(&core->jobs, id);
+    *due = job && is_due(job);
+    return job && job_may_balance(job) && balance_holds(&job->balance);
+}
+
+bool core_outcome(struct core *core, int64_t id, double *from, double *to)
+{
+    struct job *job = jobs_find(&core->jobs, id);
+    return job && balance_outcome(&job->balance, from, to);
 }
 
 int core_remembered(struct core *core, int64_t id, int64_t earlier, const epop_policy_sample_t *sample,

@@ -42,6 +42,7 @@ struct core_job {
     int phase_count;
     double promised; /* the start that it was promised, of a site that starts again; 0: none */
     int priority;    /* the higher, the earlier in the queue */
+    bool balances;   /* it says that a balance may help it */
 };
 int core_submit(struct core *core, double now, const struct core_job *job, struct error *error);
 
@@ -58,8 +59,8 @@ int core_adopt(struct core *core, double now, int64_t job, const struct core_pla
 /* It has another priority from now on. */
 int core_priority(struct core *core, int64_t job, int priority, struct error *error);
 
-/* What it accepts has turned out: its kind, `wanted`, range, bytes and phases are these, the rest is not looked at. It
- * is in its first phase until core_phase says otherwise. */
+/* What it accepts has turned out: its kind, `wanted`, range, bytes and phases are these, and whether it balances; the
+ * rest is not looked at. It is in its first phase until core_phase says otherwise. */
 int core_learned(struct core *core, double now, const struct core_job *job, struct error *error);
 
 /* It ended, by itself or not: its nodes are idle. It is forgotten. Also for one that waits (withdrawn). */
@@ -69,7 +70,9 @@ int core_requeued(struct core *core, double now, int64_t job, struct error *erro
 /* The resize that was decided is over, with the seconds that it took and made the job stand still. What it has left,
  * and when its phases begin, scales with the nodes until the site tells better. */
 int core_committed(struct core *core, double now, int64_t job, double latency, double stall, struct error *error);
-/* It was refused or failed: the job is as before, nodes that it was to get are idle. */
+/* The balance that was decided is over, and made the job stand still for `stall` seconds. */
+int core_balanced(struct core *core, double now, int64_t job, double stall, struct error *error);
+/* Either was refused or failed: the job is as before, nodes that it was to get are idle. */
 int core_refused(struct core *core, double now, int64_t job, struct error *error);
 /* It is over, but came out in another way: the job has these of its nodes, in the order of its ranks; the others are
  * idle. Also of a resize that failed half-way. */
@@ -82,7 +85,8 @@ int core_phase(struct core *core, double now, int64_t job, int phase, const doub
 /* A program that tells no phases is in that loop now: samples are of it, by EPOP_POLICY_LOOPS and its number. 0: in
  * none. */
 int core_loop(struct core *core, int64_t job, int loop, struct error *error);
-/* Adds to the sample of the same phase and size, as samples_add does, whose result is *change. */
+/* Adds to the sample of the same phase and size, as samples_add does, whose result is *change; or does not, where the
+ * job is to balance first (balance.h). */
 int core_measured(struct core *core, int64_t job, const epop_policy_sample_t *sample, double *change,
                   struct error *error);
 /* What was measured in `earlier`, a job of the same program; of a job that waits. Its samples are these until it is
@@ -96,7 +100,8 @@ int core_node(struct core *core, int node, bool up, struct error *error);
 
 /* ---- What the core gives ------------------------------------------------------------------------ */
 
-enum decision_kind { DECISION_START, DECISION_RESIZE, DECISION_RESERVE };
+/* BALANCE is the core's, not the policy's: the job adapts at its size. */
+enum decision_kind { DECISION_START, DECISION_RESIZE, DECISION_RESERVE, DECISION_BALANCE };
 
 #define DECISION_REASON_MAX 200
 
@@ -104,7 +109,7 @@ struct decision {
     enum decision_kind kind;
     int64_t job;
     int from, to;     /* nodes; from is 0 for START and RESERVE */
-    const int *nodes; /* START: where; RESIZE: taken or given back; ascending; NULL for RESERVE */
+    const int *nodes; /* START: where; RESIZE: taken or given back; ascending; NULL for RESERVE and BALANCE */
     int count;
     double time; /* RESERVE: the start */
     char reason[DECISION_REASON_MAX];
@@ -120,6 +125,11 @@ struct decisions {
  * given is valid until the next call. -1: the plan is refused (the reason names the policy), nothing has changed. */
 int core_decide(struct core *core, double now, const struct policy *policy, struct decisions *decisions,
                 struct error *error);
+
+/* Does what was measured of the job last not count, as it is to balance first? *due: the next decision is about it. */
+bool core_uneven(const struct core *core, int64_t job, bool *due);
+/* What came of a job's last balance, once it is measured, and once: the imbalance before and after. False: no news. */
+bool core_outcome(struct core *core, int64_t job, double *from, double *to);
 
 /* The site wants this node: the job that holds it shrinks to the largest size that it accepts and that does without it.
  * The job adapts from then on, as after a decision of a policy. -1: no job holds the node, or the one that does cannot

@@ -64,6 +64,7 @@ static void show_given(struct job *job, const struct core_job *given, double now
     view->limit = given->limit;
     view->bytes = given->bytes;
     view->priority = given->priority;
+    job->balances = given->balances;
     view->submitted = now;
     view->reserved = given->promised > 0 ? given->promised : -1;
     view->resize_cost = view->resize_latency = -1;
@@ -140,6 +141,7 @@ void job_waits(struct job *job)
     job->loop = 0;
     job->expected = samples_main_phase(&job->samples);
     samples_at(&job->samples, 0);
+    balance_forget(&job->balance);
     enter_phase(job, 0, NULL);
 }
 
@@ -151,6 +153,7 @@ void job_learn(struct job *job, struct job *fresh)
     job->view.limit *= (double)job->view.wanted / fresh->view.wanted; /* as much work as before */
     job->view.wanted = fresh->view.wanted;
     job->view.bytes = fresh->view.bytes;
+    job->balances = fresh->balances;
     job->view.range = fresh->view.range;
     job->phases = fresh->phases;
     job->begins = fresh->begins;
@@ -199,6 +202,12 @@ double job_took(const struct job *job, double now)
     if (job_is_as_wanted(job))
         return fmin(view->limit, stay);
     return fmin(view->limit, EFFICIENT * (job->area + view->nodes * stay) / view->wanted);
+}
+
+bool job_may_balance(const struct job *job)
+{
+    const epop_policy_job_t *view = &job->view;
+    return job->balances && (view->phase_count < 1 || view->phases->elastic);
 }
 
 int job_held(const struct job *job)
@@ -250,11 +259,24 @@ void job_left_phase(struct job *job, double now, int phase, const double *begins
     job_left_show(job, now);
 }
 
+/* It got on until it stood still. */
+static void stand_still(struct job *job, double now, double stall)
+{
+    double seconds = now - job->as_of;
+    move_on(job, now, seconds > stall ? seconds - stall : 0);
+}
+
+void job_left_stalled(struct job *job, double now, double stall)
+{
+    stand_still(job, now, stall);
+    job_left_show(job, now);
+}
+
 void job_left_resized(struct job *job, double now, double stall, int from, int to)
 {
-    double seconds = now - job->as_of, scale = (double)from / to;
+    double scale = (double)from / to;
     job->area += from * (now - job->view.resized);
-    move_on(job, now, seconds > stall ? seconds - stall : 0);
+    stand_still(job, now, stall);
     job->left = job->left > 0 ? job->left * scale : job->left;
     job->told = job->told > 0 ? job->told * scale : job->told;
     for (int i = job->phase; i < job->phase_count; i++)

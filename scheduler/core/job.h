@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "scheduler/core/balance.h"
 #include "scheduler/core/core.h"
 #include "scheduler/core/sample.h"
 
@@ -29,7 +30,9 @@ struct job {
     double told;          /* and by its progress, which counts; negative: it tells nothing */
     double area;          /* node seconds before the present size */
     double stalled, late; /* sums of its resizes: seconds of stand-still, and from decision to commit */
-    uint64_t planned;     /* the last plan that has a decision on it */
+    bool balances;        /* a balance may help, as it says */
+    struct balance_rule balance;
+    uint64_t planned; /* the last plan that has a decision on it */
 };
 
 /* A copy that waits. NULL: no memory. */
@@ -57,6 +60,9 @@ bool job_is_as_wanted(const struct job *job);
 /* Seconds that it would have taken at these, about so many where it had others; 0: it waits. */
 double job_took(const struct job *job, double now);
 
+/* It may balance now, so that what is measured of it while it is uneven does not count. */
+bool job_may_balance(const struct job *job);
+
 /* How many it holds. */
 int job_held(const struct job *job);
 
@@ -75,6 +81,8 @@ void job_left_told(struct job *job, double now, double left);
 void job_in_loop(struct job *job, int loop);
 /* A phase begins; `begins` as in core_phase. */
 void job_left_phase(struct job *job, double now, int phase, const double *begins);
+/* It stood still for `stall` seconds, and computes on at its size. */
+void job_left_stalled(struct job *job, double now, double stall);
 /* It stood still for `stall` seconds, and has its new size: from here on the rest scales with the nodes. */
 void job_left_resized(struct job *job, double now, double stall, int from, int to);
 /* The view at that time. */

@@ -49,8 +49,10 @@ __attribute__((format(printf, 2, 3))) static int refuse_call(struct epop_plan *p
     return -1;
 }
 
-static const char *const verbs[] = {
-    [DECISION_START] = "start", [DECISION_RESIZE] = "resize", [DECISION_RESERVE] = "reserve"};
+static const char *const verbs[] = {[DECISION_START] = "start",
+                                    [DECISION_RESIZE] = "resize",
+                                    [DECISION_RESERVE] = "reserve",
+                                    [DECISION_BALANCE] = "balance"};
 
 /* The core's own record of the job, whatever the policy gave; NULL, with a complaint. */
 static struct job *find_job(struct epop_plan *plan, enum decision_kind kind, const epop_policy_job_t *given)
@@ -138,6 +140,23 @@ static int take_decision(struct epop_plan *plan, struct decision decision, struc
     plan->idle -= taken > 0 ? taken : 0;
     job->planned = plan->number;
     return 0;
+}
+
+__attribute__((format(printf, 3, 4))) static void take_balance(struct epop_plan *plan, struct job *job,
+                                                               const char *reason, ...)
+{
+    int nodes = job->view.nodes;
+    struct decision decision = {.kind = DECISION_BALANCE, .job = job->view.id, .from = nodes, .to = nodes};
+    va_list arguments;
+    va_start(arguments, reason);
+    take_decision(plan, decision, job, 0, reason, arguments);
+    va_end(arguments);
+}
+
+void plan_balance(struct epop_plan *plan, struct job *job)
+{
+    take_balance(plan, job, "balances first: imbalance %.2f at %d node%s", job->balance.last, job->view.nodes,
+                 job->view.nodes == 1 ? "" : "s");
 }
 
 int epop_plan_start(epop_plan_t *plan, const epop_policy_job_t *given, int nodes, const char *reason, ...)

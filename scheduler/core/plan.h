@@ -25,6 +25,8 @@ struct epop_plan {
 
 /* An empty one. */
 void plan_begin(struct epop_plan *plan, const struct jobs *jobs, const epop_policy_state_t *state);
+/* The job balances before it is decided on. */
+void plan_balance(struct epop_plan *plan, struct job *job);
 /* No more calls are taken. */
 void plan_end(struct epop_plan *plan);
 void plan_free(struct epop_plan *plan);

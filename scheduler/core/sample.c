@@ -29,6 +29,12 @@ void samples_at(struct samples *samples, int size)
     samples->size = size;
 }
 
+void samples_balanced(struct samples *samples)
+{
+    for (int i = 0; i < samples->count; i++)
+        samples->pasts[i].over |= samples->items[i].nodes == samples->size;
+}
+
 int samples_reserve(struct samples *samples)
 {
     size_t wanted = (size_t)samples->count + 1;
@@ -45,8 +51,14 @@ static int place_of(struct samples *samples, const epop_policy_sample_t *like)
     while (i < samples->count && (samples->items[i].phase != like->phase || samples->items[i].nodes != like->nodes))
         i++;
     if (i == samples->count) {
-        samples->items[samples->count++] = (epop_policy_sample_t){
-            .phase = like->phase, .nodes = like->nodes, .mtct = -1, .trend = -1, .variance = -1, .lo = -1, .hi = -1};
+        samples->items[samples->count++] = (epop_policy_sample_t){.phase = like->phase,
+                                                                  .nodes = like->nodes,
+                                                                  .mtct = -1,
+                                                                  .trend = -1,
+                                                                  .variance = -1,
+                                                                  .lo = -1,
+                                                                  .hi = -1,
+                                                                  .imbalance = -1};
         samples->pasts[i] = (struct sample_past){0};
     }
     return i;
@@ -70,6 +82,7 @@ static void add_figures(epop_policy_sample_t *sample, struct sample_past *past, 
     else
         sample->seconds += (more->seconds - sample->seconds) * added / past->weight;
     sample->iterations += more->iterations;
+    sample->imbalance = more->imbalance;
     if (more->mtct < 0)
         return;
     sample->mtct = more->mtct;
@@ -161,6 +174,12 @@ void samples_free(struct samples *samples)
 
 typedef void each_sample(void *context, const epop_policy_sample_t *sample);
 
+/* Where nothing was computed all have computed for as long. */
+static double imbalance_of(const cJSON *from)
+{
+    return json_number(from, "imbalance", cJSON_HasObjectItem(from, "loads") ? 1 : -1);
+}
+
 /* Nothing is told of what has no iterations since. */
 static void give_sample(int phase, const cJSON *from, double seconds, each_sample *each, void *context)
 {
@@ -173,7 +192,8 @@ static void give_sample(int phase, const cJSON *from, double seconds, each_sampl
                                    .trend = json_number(mtct, "trend", -1),
                                    .variance = json_number(mtct, "variance", -1),
                                    .lo = json_number(mtct, "min", -1),
-                                   .hi = json_number(mtct, "max", -1)};
+                                   .hi = json_number(mtct, "max", -1),
+                                   .imbalance = imbalance_of(from)};
     if (phase >= 0 && sample.nodes > 0 && sample.iterations > 0 && isfinite(seconds) && seconds > 0)
         each(context, &sample);
 }

@@ -36,6 +36,9 @@ struct samples {
 /* The job computes at that size now. */
 void samples_at(struct samples *samples, int size);
 
+/* It has balanced: a stay at its size begins anew. */
+void samples_balanced(struct samples *samples);
+
 /* Room for one more; -1: no memory. */
 int samples_reserve(struct samples *samples);
 

@@ -15,6 +15,7 @@
 #include "runtime/wire/loop.h"
 #include "scheduler/core/policy.h"
 #include "scheduler/daemon/server.h"
+#include "scheduler/hosts/balance.h"
 #include "scheduler/hosts/drain.h"
 #include "scheduler/hosts/idle.h"
 #include "scheduler/hosts/launch.h"
@@ -64,6 +65,9 @@ static void carry_out(struct hosts *hosts, const struct decision *decision)
     case DECISION_RESIZE:
         hosts_drain_forget(job);
         hosts_resize_begin(job, decision);
+        break;
+    case DECISION_BALANCE:
+        hosts_balance_begin(job, decision);
         break;
     case DECISION_RESERVE:
         tell_promise(job, decision);

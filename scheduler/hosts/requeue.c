@@ -26,6 +26,8 @@ static int check_state(const struct hosts_job *job, struct error *error)
     if (job->state != JOB_RUNNING)
         return error_set(error, ERROR_REFUSED, "job %lld is %s: try again when it runs", number,
                          hosts_state_text(job->state));
+    if (job->balance.id)
+        return error_set(error, ERROR_REFUSED, "job %lld is being balanced: try again when it runs", number);
     if (!job->attached)
         return error_set(error, ERROR_REFUSED, "job %lld cannot be saved: it is no EPOP program, or has just begun",
                          number);
@@ -139,6 +141,7 @@ static void forget_start(struct hosts_job *job)
     job->phase = -1;
     job->asked_status = job->asked_measure = job->asked_checkpoint = 0;
     job->quiet_until = 0;
+    job->balance.id = 0;
 }
 
 void hosts_requeue_put_back(struct hosts_job *job)

@@ -101,6 +101,11 @@ struct hosts_job {
     bool greeted, attached; /* the attendant said hello; it reaches the job's control plane */
     struct hosts_resize resize;
     struct hosts_program program;
+    bool balances; /* a balance may help it, as it says */
+    struct {
+        int64_t id; /* of the request; 0: none goes on */
+        double stall;
+    } balance;
     int phase;          /* that the core was told last; -1: none */
     int samples;        /* at this size and phase */
     int refusals;       /* one after the other */

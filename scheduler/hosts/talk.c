@@ -8,6 +8,7 @@
 
 #include "runtime/base/json.h"
 #include "scheduler/core/sample.h"
+#include "scheduler/hosts/balance.h"
 #include "scheduler/hosts/launch.h"
 #include "scheduler/hosts/life.h"
 #include "scheduler/hosts/requeue.h"
@@ -143,7 +144,7 @@ static void take_sample(void *context, const epop_policy_sample_t *measured)
     if (hosts_jobs_ranks(job, sample.nodes) != measured->nodes)
         return;
     hosts_must(job->hosts, core_measured(job->hosts->core, job->number, &sample, &change, &error), &error);
-    if (is_of_now(job, &sample))
+    if (hosts_balance_sampled(job) && is_of_now(job, &sample))
         count_sample(job);
     if (change > 0) {
         job->samples = 0;
@@ -189,6 +190,7 @@ static void take_status(struct hosts_job *job, const cJSON *status)
     int phase = json_int(cJSON_GetObjectItemCaseSensitive(status, "element"), "pc", -1);
     if (hosts_program_read(job, status))
         learn_program(job);
+    hosts_balance_status(job, status);
     if (phase >= 0 && phase < job->program.phase_count)
         tell_phase(job, status, phase);
     tell_speeds(job, status);
@@ -287,6 +289,7 @@ static void take_event(struct hosts_job *job, const char *event, const cJSON *me
         const char *name = json_text(what, "event");
         job->told_to_stop |= name && !strcmp(name, "stopping");
         hosts_resize_event(job, what);
+        hosts_balance_event(job, what);
     } else if (!strcmp(event, "ended")) {
         const cJSON *ended = cJSON_GetObjectItemCaseSensitive(message, "ended");
         hosts_end(job, ended ? ended : message, NULL);
@@ -305,6 +308,8 @@ static void take_message(void *context, const cJSON *message)
         hosts_resize_answer(job, answer);
     else if (cJSON_IsObject(answer) && hosts_requeue_answer(job, id, answer))
         hosts_end_ask(job, "waiting", job->reason);
+    else if (cJSON_IsObject(answer) && id && id == job->balance.id)
+        hosts_balance_answer(job, answer);
     else if (cJSON_IsObject(answer))
         take_answer(job, id, answer);
 }
@@ -317,6 +322,7 @@ static void lose_attendant(void *context)
     job->greeted = job->attached = job->resize.sent = job->watched = false;
     job->asked_checkpoint = 0;
     hosts_talk_stop_measuring(job);
+    hosts_balance_lose(job);
     if (ended)
         hosts_end(job, ended, NULL);
     cJSON_Delete(ended);

@@ -60,7 +60,8 @@ static void take_row(sqlite3_stmt *row, void *to)
                                                                             .trend = sqlite3_column_double(row, 5),
                                                                             .variance = sqlite3_column_double(row, 6),
                                                                             .lo = sqlite3_column_double(row, 7),
-                                                                            .hi = sqlite3_column_double(row, 8)},
+                                                                            .hi = sqlite3_column_double(row, 8),
+                                                                            .imbalance = -1},
                                                                  .job = sqlite3_column_int64(row, 9),
                                                                  .time = sqlite3_column_double(row, 10)};
 }

@@ -96,6 +96,12 @@ static bool is_stuck(const epop_policy_job_t *job)
     return job->state == EPOP_POLICY_ADAPTS && !ers_is_elastic(job);
 }
 
+/* It keeps its nodes, and is soon as it was: nobody waits for it. */
+static bool is_balancing(const epop_policy_job_t *job)
+{
+    return job->state == EPOP_POLICY_ADAPTS && job->target == job->nodes;
+}
+
 /* One that is past its limit ends any moment. */
 static void append_running(struct ers_view *view, const epop_policy_job_t *job)
 {
@@ -122,7 +128,7 @@ static bool is_steady(const struct ers_view *view, bool *since)
     *since = false;
     for (int i = 0; i < view->state->running_count; i++) {
         const epop_policy_job_t *job = view->state->running[i];
-        if (job->state == EPOP_POLICY_ADAPTS && !is_stuck(job))
+        if (job->state == EPOP_POLICY_ADAPTS && !is_stuck(job) && !is_balancing(job))
             return false;
         *since = *since || (job->resizes > 0 && job->resized >= least);
     }
@@ -140,7 +146,7 @@ static bool is_rigid_soon(const struct ers_entry *entry)
 static void set_range(const struct ers_view *view, struct ers_entry *entry)
 {
     struct ers_range range = ers_range_of(view->settings, entry->job, view->state->now);
-    if (is_rigid_soon(entry) || (range.sample && !(view->grows && is_worth(view, entry))))
+    if (is_balancing(entry->job) || is_rigid_soon(entry) || (range.sample && !(view->grows && is_worth(view, entry))))
         return;
     entry->range = range;
 }

@@ -373,6 +373,7 @@ static int carry_out(struct run *run, struct play *play, const struct decision *
         run->exact = false;
         return play_resize(run, play, decision, error);
     case DECISION_RESERVE:
+    case DECISION_BALANCE: /* no job here says that it may help */
         break;
     }
     return make_promise(run, play, decision, error);

@@ -437,6 +437,154 @@ static void test_a_job_in_loops(void **state)
     assert_int_equal(view->phase, 0);
 }
 
+/* ---- A job balances first ---- */
+
+static epop_policy_job_state_t seen; /* by the policy, of the first running job */
+
+static void look(const void *settings, const epop_policy_state_t *state, epop_plan_t *plan)
+{
+    (void)settings, (void)plan;
+    seen = state->running[0]->state;
+}
+
+static struct core_job balancing(void)
+{
+    struct core_job job = malleable(1, 4, 1, 8, 100);
+    job.balances = true;
+    return job;
+}
+
+/* Ten seconds at its size; how many iterations count then. */
+static double measure(double imbalance)
+{
+    double change;
+    const epop_policy_job_t *job = core_job(core, 1);
+    epop_policy_sample_t sample = {.nodes = job->nodes, .iterations = 10, .seconds = 1, .imbalance = imbalance};
+    told(core_measured(core, 1, &sample, &change, &error), &error);
+    for (int i = 0; i < job->sample_count; i++)
+        if (job->samples[i].nodes == job->nodes)
+            return job->samples[i].iterations;
+    return 0;
+}
+
+/* Is a balance decided? */
+static bool decides(double now)
+{
+    struct policy policy = of(look);
+    struct decisions decisions = decide_at(core, now, &policy);
+    assert_int_equal(seen, decisions.count ? EPOP_POLICY_ADAPTS : EPOP_POLICY_RUNS);
+    assert_true(!decisions.count || (decisions.items[0].kind == DECISION_BALANCE && !decisions.items[0].nodes));
+    return decisions.count;
+}
+
+/* Two uneven samples, a balance with that stall, and what is measured behind it. */
+static void balance(double now, double before, double stall, double after)
+{
+    bool due;
+    measure(before);
+    assert_false(decides(now));
+    assert_true(core_uneven(core, 1, &due) && !due);
+    measure(before);
+    assert_true(core_uneven(core, 1, &due) && due && decides(now));
+    measure(before); /* while it balances */
+    told(core_balanced(core, now, 1, stall, &error), &error);
+    measure(before); /* partly of before */
+    measure(after);
+}
+
+static void test_an_uneven_job_balances_before_it_is_decided_on(void **state)
+{
+    double from, to;
+    (void)state;
+    start(0, balancing());
+    assert_true(measure(1.1) == 10);
+    balance(10, 2, 0.5, 1.05);
+    assert_true(core_job(core, 1)->samples[0].iterations == 10 && core_job(core, 1)->samples[0].imbalance == 1.05);
+    assert_true(core_outcome(core, 1, &from, &to) && from == 2 && to == 1.05);
+    assert_false(core_outcome(core, 1, &from, &to));
+    assert_true(measure(1.2) == 20 && !decides(20));
+    assert_true(core_job(core, 1)->resizes == 0 && core_job(core, 1)->resized == 0);
+}
+
+static void test_where_balances_do_not_help_what_is_measured_counts(void **state)
+{
+    (void)state;
+    start(0, balancing());
+    balance(10, 2, 0, 1.9);
+    assert_true(core_job(core, 1)->sample_count == 0);
+    measure(1.9);
+    assert_true(decides(20));
+    told(core_balanced(core, 20, 1, 0, &error), &error);
+    measure(1.9);
+    assert_true(measure(1.9) == 10); /* the limit is 2.35 now */
+    assert_true(measure(2.3) == 20 && !decides(30));
+    assert_true(measure(2.4) == 20);
+    assert_true(measure(1.1) == 30); /* it became even by itself */
+    balance(40, 1.5, 0, 1);
+    assert_true(core_job(core, 1)->samples[0].iterations == 10);
+}
+
+static void test_a_balance_that_costs_more_than_is_lost_waits(void **state)
+{
+    (void)state;
+    start(0, balancing());
+    balance(10, 2, 18, 1); /* with 2 the ranks wait for 5 s in ten */
+    for (int i = 0; i < 3; i++)
+        measure(2);
+    assert_false(decides(50));
+    measure(2);
+    assert_true(decides(60));
+}
+
+static void test_a_balance_that_is_refused(void **state)
+{
+    struct policy policy = of(look);
+    (void)state;
+    start(0, balancing());
+    measure(2);
+    measure(2);
+    assert_true(decides(20));
+    refused(core_committed(core, 20, 1, 1, 1, &error), &error, "it balances");
+    told(core_refused(core, 20, 1, &error), &error);
+    refused(core_balanced(core, 20, 1, 1, &error), &error, "no resize of it");
+    assert_true(measure(2) == 10 && !decides(30));
+    assert_int_equal(resize(30, 8).to, 8);
+    refused(core_balanced(core, 31, 1, 0, &error), &error, "none was decided");
+    told(core_committed(core, 31, 1, 1, 0, &error), &error);
+    measure(2);
+    assert_true(measure(2) == 0 && decide_at(core, 40, &policy).count == 1); /* at another size it is tried again */
+}
+
+static void test_who_does_not_say_so_is_not_balanced(void **state)
+{
+    epop_policy_phase_t phase = {.name = "rigid", .range = {1, 8, NULL, 0}};
+    struct core_job job = balancing();
+    (void)state;
+    start(0, malleable(1, 4, 1, 8, 100));
+    assert_true(measure(2) == 10 && measure(2) == 20 && !decides(10));
+    job.phases = &phase;
+    job.phase_count = 1;
+    told(core_learned(core, 10, &job, &error), &error);
+    assert_true(measure(2) == 30 && measure(2) == 40 && !decides(20));
+    phase.elastic = 1;
+    told(core_learned(core, 20, &job, &error), &error);
+    assert_true(measure(2) == 40 && measure(-1) == 40 && measure(2) == 40 && decides(30));
+}
+
+static void test_a_plan_that_is_refused_leaves_the_balance_due(void **state)
+{
+    struct policy policy = of(change_size);
+    struct decisions decisions;
+    (void)state;
+    start(0, balancing());
+    measure(2);
+    measure(2);
+    to = 6;
+    refused(core_decide(core, 10, &policy, &decisions, &error), &error, "resize job 1");
+    assert_int_equal(core_job(core, 1)->state, EPOP_POLICY_RUNS);
+    assert_true(decides(10));
+}
+
 static void test_an_evolving_job_asks(void **state)
 {
     struct core_job job = malleable(1, 4, 1, 8, 100);
@@ -628,6 +776,12 @@ int main(void)
         TEST(test_phases),
         TEST(test_samples_are_kept_by_phase_and_size),
         TEST(test_a_job_in_loops),
+        TEST(test_an_uneven_job_balances_before_it_is_decided_on),
+        TEST(test_where_balances_do_not_help_what_is_measured_counts),
+        TEST(test_a_balance_that_costs_more_than_is_lost_waits),
+        TEST(test_a_balance_that_is_refused),
+        TEST(test_who_does_not_say_so_is_not_balanced),
+        TEST(test_a_plan_that_is_refused_leaves_the_balance_due),
         TEST(test_an_evolving_job_asks),
         TEST(test_nodes_go_down_and_come_up),
         TEST(test_many_jobs_are_found),
