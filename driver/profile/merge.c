@@ -583,6 +583,10 @@ static cJSON *adaptation_json(const epop_job_t *job, const epop_adaptation_t *a,
     cJSON_AddNumberToObject(json, "id", a->id);
     cJSON_AddNumberToObject(json, "from", a->from);
     cJSON_AddNumberToObject(json, "to", a->to);
+    if (a->balance)
+        cJSON_AddTrueToObject(json, "balance");
+    if (a->imbalance > 0)
+        cJSON_AddNumberToObject(json, "imbalance", a->imbalance);
     cJSON_AddStringToObject(json, "by", a->by);
     cJSON_AddStringToObject(json, "state", a->state);
     add_place_of_adaptation(json, a, elements);

@@ -201,6 +201,17 @@ static void print_elements(const cJSON *profile, bool bold, FILE *stream)
     free(grid.cells);
 }
 
+static void put_change(char *cell, const cJSON *a)
+{
+    double imbalance = json_number(a, "imbalance", 0);
+    if (!json_true(a, "balance"))
+        snprintf(cell, CELL_MAX, "%d -> %d", json_int(a, "from", 0), json_int(a, "to", 0));
+    else if (imbalance > 0)
+        snprintf(cell, CELL_MAX, "balance %d (%.2f)", json_int(a, "to", 0), imbalance);
+    else
+        snprintf(cell, CELL_MAX, "balance %d", json_int(a, "to", 0));
+}
+
 static void add_adaptation_row(struct grid *grid, const cJSON *a)
 {
     char(*cells)[CELL_MAX] = grid_add_row(grid);
@@ -209,7 +220,7 @@ static void add_adaptation_row(struct grid *grid, const cJSON *a)
         return;
     double requested = json_number(times, "requested", 0), prepared = json_number(times, "prepared", -1);
     double committed = json_number(times, "committed", -1);
-    snprintf(cells[0], CELL_MAX, "%d -> %d", json_int(a, "from", 0), json_int(a, "to", 0));
+    put_change(cells[0], a);
     snprintf(cells[1], CELL_MAX, "%s", json_text(a, "state"));
     put_name(cells[2], json_text(a, "element"));
     put_number(cells[3], a, "iteration", "%.0f", 1);

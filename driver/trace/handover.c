@@ -173,12 +173,14 @@ static cJSON *add_instant(const struct instants *instants, double time, const ch
 static void add_change(const struct instants *instants, double time, const char *what, const epop_adaptation_t *a)
 {
     char name[80];
-    snprintf(name, sizeof name, "%s %d -> %d", what, a->from, a->to);
+    snprintf(name, sizeof name, "%s%s %d -> %d", what, a->balance ? " balance" : "", a->from, a->to);
     cJSON *arguments = add_instant(instants, time, name);
     if (!arguments)
         return;
     cJSON_AddNumberToObject(arguments, "adaptation", a->id);
     cJSON_AddStringToObject(arguments, "by", a->by);
+    if (a->imbalance > 0)
+        cJSON_AddNumberToObject(arguments, "imbalance", a->imbalance);
     if (a->reason[0])
         cJSON_AddStringToObject(arguments, "reason", a->reason);
 }

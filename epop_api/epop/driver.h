@@ -16,7 +16,7 @@ extern "C" {
 /* ---- Positions and options --------------------------------------------------------------- */
 
 /* The version of the table; another one is refused. */
-#define EPOP_DRIVER_ABI_VERSION 2u
+#define EPOP_DRIVER_ABI_VERSION 3u
 
 /* Where a process is in the program. */
 typedef struct epop_position {
@@ -97,7 +97,9 @@ typedef struct epop_adaptation {
     int64_t visit, iteration;
     const char *reason; /* why it failed or was cancelled; "" */
     double requested, prepared, agreed, committed;
-    double stall; /* the most seconds that a staying rank stood still; if none stays: that no rank computed */
+    double stall;     /* the most seconds that a staying rank stood still; if none stays: that no rank computed */
+    int balance;      /* non-zero: nobody comes or goes, and data is dealt out anew */
+    double imbalance; /* of that: the longest that a rank had to compute over the mean; 0: not known yet */
 } epop_adaptation_t;
 
 /* A request that was refused. */

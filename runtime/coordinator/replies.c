@@ -162,7 +162,9 @@ static void publish_note(struct coordinator *c, const struct adaptation *a, cons
                                     .prepared = a->prepared,
                                     .agreed = a->agreed,
                                     .committed = a->committed,
-                                    .stall = a->stall};
+                                    .stall = a->stall,
+                                    .balance = a->balance,
+                                    .imbalance = a->imbalance};
     c->config.ops->note(c->config.context, &told, NULL);
 }
 

@@ -52,6 +52,9 @@ export const bytes = (value) => withUnit(value, byteUnit([value]));
 export const percent = (value) => value > 0 && value < 1e-4 ? '<\u00a00.01\u00a0%' : `${digits(value * 100, value < 0.1 ? 2 : 3)}\u00a0%`;
 export const plural = (number, one, many = one + 's') => `${count(number)} ${number === 1 ? one : many}`;
 
+/* What an adaptation did to the world. */
+export const change = ({ from, to, balance }) => balance ? 'balance' : `${from} \u2192 ${to}`;
+
 const ENTITIES = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
 export const escape = (text) => String(text).replace(/[&<>"']/g, (letter) => ENTITIES[letter]);
 

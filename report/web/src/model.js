@@ -52,6 +52,7 @@ function resizeOf(adaptation) {
     const { requested, prepared, agreed, opened, committed } = adaptation.times;
     return {
         id: adaptation.id, from: adaptation.from, to: adaptation.to, by: adaptation.by, state: adaptation.state,
+        balance: Boolean(adaptation.balance), imbalance: adaptation.imbalance || null,
         element: adaptation.element, pc: adaptation.pc, iteration: adaptation.iteration, reason: adaptation.reason,
         requested, committed, stall: adaptation.stall,
         prepare: between(requested, prepared), agree: between(prepared, agreed),

@@ -289,7 +289,7 @@ def test_help_of_an_own_driver(space):
 
 
 @pytest.mark.parametrize("fault,text", [
-    ("driver-abi", "version 43 of the driver interface, but this epop has version 2"),
+    ("driver-abi", "version 44 of the driver interface, but this epop has version 3"),
     ("driver-short", "struct_size is 16"),
     ("driver-no-name", "its table has no name"),
     ("driver-null", "epop_get_driver returned NULL"),

@@ -57,6 +57,17 @@ def test_the_same_with_balance(space):
     assert work["imbalance"] < 1.5 and work["mpi_share"] < 0.5, work
 
 
+def test_a_balance(space):
+    """The program asks for it in its fifth iteration."""
+    result = space.epop(*profiled(space), job.test_program("uneven"), "cuts", "120", "300", "40", "0", "5", ranks=3)
+    assert result.status == 0, result
+    profile = read(space)
+    [balance] = profile["adaptations"]
+    assert (balance["balance"], balance["state"], balance["from"], balance["to"]) == (True, "committed", 3, 3), balance
+    assert balance["imbalance"] > 1.5 and [one["size"] for one in profile["world"]] == [3], balance
+    assert f"balance 3 ({balance['imbalance']:.2f})" in result.out + result.err, result
+
+
 def test_mpi_calls_of_the_driver_and_the_runtime_are_not_the_programs(space):
     result = space.epop(*profiled(space), UNEVEN, "iterations=3", ranks=2)
     assert result.status == 0, result

@@ -66,6 +66,17 @@ def test_a_pool_that_is_resized(space):
                      2: ["rank 2 of 3", "rank 2 of 3"]}
 
 
+def test_a_balance(space):
+    """The program asks for it in its fifth iteration."""
+    result = run(space, "cuts", "120", "300", "40", "0", "5", program="uneven", ranks=3)
+    assert result.status == 0, result
+    trace = trace_of(space)
+    assert set(trace.world_sizes()) == {3}
+    assert trace.requests() == [f"{what} balance 3 -> 3" for what in ("requested", "prepared", "agreed", "committed")]
+    [committed] = trace.of("i", name="committed balance 3 -> 3")
+    assert committed["args"]["by"] == "program" and committed["args"]["imbalance"] > 1.5, committed
+
+
 def test_the_steps_of_an_adaptation(space):
     running = traced(space, "work=500")
     running.resize(3)

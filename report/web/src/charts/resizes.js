@@ -1,5 +1,5 @@
 // What each resize cost: preparing, agreeing, connecting, moving the data.
-import { plural, bytes, seconds, percent } from '../format.js';
+import { bytes, change, plural, seconds, percent } from '../format.js';
 import { axis, base, decades, label, legend, NARROW, rows, tooltip } from './common.js';
 
 const MOST = 20;
@@ -11,7 +11,7 @@ const SYMBOLS = ['circle', 'circle', 'rect', 'triangle'];
 const LEAST = { prepare: 1e-4 };
 
 const hasTimes = (resize) => STEPS.some(([key]) => resize[key] !== null);
-const name = (resize) => `#${resize.id} ${resize.from} \u2192 ${resize.to}`;
+const name = (resize) => `#${resize.id} ${change(resize)}`;
 
 /* Those that are shown: all, or the ones for which ranks stood still longest. */
 function chosen(model) {
@@ -33,9 +33,9 @@ function lead(model) {
 
 function table(model) {
     return {
-        columns: [['id'], ['from'], ['to'], ['by'], ['state'], ['phase'], ['iteration'], ['requested', 's'], ['prepare', 's'],
+        columns: [['id'], ['from'], ['to'], ['imbalance before a balance'], ['by'], ['state'], ['phase'], ['iteration'], ['requested', 's'], ['prepare', 's'],
             ['agree', 's'], ['connect', 's'], ['window', 's'], ['stall', 's'], ['sent', 'B'], ['least', 'B'], ['reason']],
-        rows: model.resizes.map((it) => [it.id, it.from, it.to, it.by, it.state, it.element, it.iteration, it.requested,
+        rows: model.resizes.map((it) => [it.id, it.from, it.to, it.imbalance, it.by, it.state, it.element, it.iteration, it.requested,
             it.prepare, it.agree, it.connect, it.window, it.stall, it.bytes, it.least, it.reason]),
     };
 }
@@ -78,6 +78,6 @@ function option(model, { width, theme }) {
 
 export default {
     name: 'resizes', title: 'What each resize cost', lead, table, missing, option,
-    caption: 'One row per resize. The open circle is the time in which new ranks start, while the others compute on, as ' +
+    caption: 'One row per resize or balance. The open circle is the time in which new ranks start, while the others compute on, as ' +
         'they do until they have come to the agreed iteration; the rest happens there. The upright mark is the stall: how long ranks stood still in all.',
 };

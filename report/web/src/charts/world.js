@@ -1,11 +1,10 @@
 // World size over time, each resize, and how long ranks stood still for it.
-import { count, digits, percent, plural, seconds, timeUnit } from '../format.js';
+import { change, count, digits, percent, plural, seconds, timeUnit } from '../format.js';
 import { axis, base, label, NARROW, tooltip } from './common.js';
 
 const LABELLED = 12;
 const isDone = (resize) => resize.committed !== null;
 const endOf = (resize) => resize.committed === null ? resize.requested : resize.committed;
-const change = ({ from, to }) => `${from} \u2192 ${to}`;
 
 /* They were before this start, so that the chart has no place for them. */
 function recoveries({ recoveries }) {
@@ -23,13 +22,14 @@ function lead(model) {
     const stalls = done.map((resize) => resize.stall || 0);
     const total = stalls.reduce((all, stall) => all + stall, 0);
     const others = model.resizes.length - done.length;
+    const balances = done.filter(({ balance }) => balance).length;
     const refused = model.refusals.length > 0 ? ` ${plural(model.refusals.length, 'request')} refused.` : '';
     const recovered = recoveries(model);
     const waited = model.checkpoints.reduce((all, { stall }) => all + stall, 0);
     const saved = model.checkpoints.length > 0 ? ` ${plural(model.checkpoints.length, 'checkpoint')}, for which they stood still for ${seconds(waited)}.` : '';
     if (model.resizes.length === 0)
         return `The job ran on ${plural(model.world[0].size, 'rank')} from beginning to end; it was not resized.${refused}${saved}${recovered}`;
-    return `${plural(done.length, 'resize')}. Staying ranks stood still for ${seconds(total)} in all, ` +
+    return `${plural(done.length - balances, 'resize')}${balances > 0 ? ` and ${plural(balances, 'balance')}` : ''}. Staying ranks stood still for ${seconds(total)} in all, ` +
         `${percent(model.duration > 0 ? total / model.duration : 0)} of the run, at most ${seconds(Math.max(0, ...stalls))} at once.` +
         (others > 0 ? ` ${plural(others, 'resize')} did not come about.` : '') + refused + saved + recovered;
 }
@@ -76,6 +76,7 @@ const about = (model) => ({ data: { index, reason } }) => {
         return ['refused', reason];
     const it = model.resizes[index];
     return [`${change(it)}, ${it.state}`, `asked for by ${it.by} at ${seconds(it.requested)}`,
+        it.imbalance !== null && `the imbalance was ${digits(it.imbalance)}`,
         it.stall !== null && `ranks stood still for ${seconds(it.stall)}`, it.reason];
 };
 
@@ -120,6 +121,6 @@ function option(model, { width, theme }) {
 
 export default {
     name: 'world', title: 'World size over time', lead, table, option,
-    caption: 'The step line is the number of ranks; a circle is a resize, a diamond one that did not come about, a triangle a refused request. Checkpoints are in the table. The ' +
+    caption: 'The step line is the number of ranks; a circle is a resize or balance, a diamond one that did not come about, a triangle a refused request. Checkpoints are in the table. The ' +
         'bars below are the stall: how long the staying rank that waited longest stood still.',
 };
