@@ -16,6 +16,9 @@
 
 #define BALANCE_LIMIT 1.2 /* the imbalance above which a job balances first */
 
+/* What is said of it to users. */
+#define BALANCE_OUTCOME "balanced: imbalance %.2f -> %.2f"
+
 struct balance_rule {
     double limit;  /* where balances have not helped: above that it is tried again; 0: they have, or were not tried */
     int useless;   /* balances in a row that have not helped */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "runtime/base/json.h"
+#include "scheduler/core/balance.h"
 
 /* Seconds: the job itself gives up sooner. */
 static const double answer_limit = 600;
@@ -76,7 +77,7 @@ bool hosts_balance_sampled(struct hosts_job *job)
     double from, to;
     bool due, uneven = core_uneven(core, job->number, &due);
     if (core_outcome(core, job->number, &from, &to))
-        hosts_tell(job->hosts, job->number, "running", "balanced: imbalance %.2f -> %.2f", from, to);
+        hosts_tell(job->hosts, job->number, "running", BALANCE_OUTCOME, from, to);
     if (due)
         hosts_news(job->hosts);
     return !uneven;

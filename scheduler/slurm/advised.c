@@ -118,10 +118,19 @@ static int take_hosts(struct told *told, const cJSON *processes)
     return 0;
 }
 
+/* Not while it is to balance first. */
+static bool sample_counts(struct told *told, const epop_policy_sample_t *sample)
+{
+    bool present = sample->phase == told_phase(told) && sample->nodes == told->ranks;
+    return !told->balances || !told->elastic || balance_counts(&told->balance, sample, present);
+}
+
 static void take_sample(void *context, const epop_policy_sample_t *sample)
 {
     struct told *told = context;
     double change = 0;
+    if (!sample_counts(told, sample))
+        return;
     told->failed |= samples_reserve(&told->samples) != 0;
     if (!told->failed)
         change = samples_add(&told->samples, sample);
@@ -140,7 +149,7 @@ static void take_adaptations(struct told *told, const cJSON *adaptations)
         const char *state = json_text(each, "state");
         const cJSON *times = member_of(each, "times");
         double committed = json_number(times, "committed", -1), requested = json_number(times, "requested", committed);
-        if (!state || strcmp(state, "committed") || committed < 0)
+        if (!state || strcmp(state, "committed") || committed < 0 || json_true(each, "balance"))
             continue;
         told->resized = committed > told->resized ? committed : told->resized;
         latency += committed - requested;
@@ -160,6 +169,9 @@ int told_status(struct told *told, const cJSON *status)
     told->known = true;
     told->joins = backend && strstr(backend, "join");
     told->ranks = json_int(status, "size", 0);
+    told->balances = json_true(status, "balances");
+    if (told->samples.size != told->ranks)
+        balance_forget(&told->balance);
     if (left_read(&left, status))
         told->left = left;
     take_element(told, status);
@@ -226,6 +238,13 @@ void ask_over(struct ask *ask)
     *ask = (struct ask){.kind = ASK_NOTHING};
 }
 
+void advised_ask_lost(struct advised *job)
+{
+    if (job->ask.kind == ASK_BALANCE)
+        balance_refused(&job->told.balance);
+    ask_over(&job->ask);
+}
+
 void advised_remove(struct advised_table *table, struct advised *job)
 {
     struct advised **link = &table->first;
@@ -250,7 +269,7 @@ void advised_free(struct advised_table *table)
 
 bool advised_is_busy(const struct advised *job)
 {
-    return job->ask.kind == ASK_GROW || job->ask.kind == ASK_SHRINK || job->ask.kind == ASK_EARLIER;
+    return job->ask.kind >= ASK_GROW;
 }
 
 bool advised_is_ready(const struct advised *job)

@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "scheduler/core/balance.h"
 #include "scheduler/core/core.h"
 #include "scheduler/core/sample.h"
 #include "scheduler/slurm/peer.h"
@@ -39,8 +40,10 @@ struct told {
     int host_count;
     size_t host_room;
     struct samples samples; /* nodes: ranks still */
-    double change;          /* of the last answer to `measure`, as samples_add tells it; 0: none */
-    bool failed;            /* no memory for a sample */
+    bool balances;          /* a balance may help it */
+    struct balance_rule balance;
+    double change; /* of the last answer to `measure`, as samples_add tells it; 0: none */
+    bool failed;   /* no memory for a sample */
 };
 
 /* Of the answer's `job`, and `measure`. What makes no sense is left out. -1: no memory. */
@@ -55,7 +58,7 @@ bool told_runs_on(const struct told *told, const char *host);
 
 /* ---- Malleable jobs ----------------------------------------------------------------------------- */
 
-enum ask_kind { ASK_NOTHING, ASK_STATUS, ASK_MEASURE, ASK_GROW, ASK_SHRINK, ASK_EARLIER };
+enum ask_kind { ASK_NOTHING, ASK_STATUS, ASK_MEASURE, ASK_GROW, ASK_SHRINK, ASK_BALANCE, ASK_EARLIER };
 
 /* One request at a time. */
 struct ask {
@@ -64,6 +67,7 @@ struct ask {
     double sent;           /* monotonic */
     struct hostlist nodes; /* GROW, SHRINK */
     int from, to;          /* nodes */
+    double stall;          /* BALANCE: seconds, once it has committed */
 };
 
 struct advised {
@@ -100,12 +104,15 @@ struct advised *advised_get(struct advised_table *table, int64_t job);
 void advised_remove(struct advised_table *table, struct advised *job);
 void advised_free(struct advised_table *table);
 
-/* A resize of it is under way, or may be. */
+/* A resize of it is under way, or may be; or a balance. */
 bool advised_is_busy(const struct advised *job);
 /* It is connected, and what it says makes it one that can be resized. */
 bool advised_is_ready(const struct advised *job);
 
+/* It was answered. */
 void ask_over(struct ask *ask);
+/* Nobody waits for its answer any more. */
+void advised_ask_lost(struct advised *job);
 
 /* 0: none. */
 double advised_promise(const struct advised_table *table, int64_t job);

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,8 +52,8 @@ void asking_wake(struct adviser *adviser)
 static const double look_every = 5, look_again = 0.5, keep = 60; /* seconds */
 
 /* How long each may take, and how long the attendant's answer that it did may be on its way. */
-static const double limits[] = {
-    [ASK_STATUS] = 10, [ASK_MEASURE] = 10, [ASK_GROW] = 60, [ASK_SHRINK] = 120, [ASK_EARLIER] = 120};
+static const double limits[] = {[ASK_STATUS] = 10,  [ASK_MEASURE] = 10,  [ASK_GROW] = 60,
+                                [ASK_SHRINK] = 120, [ASK_BALANCE] = 120, [ASK_EARLIER] = 120};
 static const double on_its_way = 15;
 
 /* Others than those of an adviser before. */
@@ -159,7 +160,7 @@ static void give_up_job(struct advised *job)
     peer_close(job->peer);
     job->peer = NULL;
     job->attached = false;
-    ask_over(&job->ask);
+    advised_ask_lost(job);
 }
 
 void asking_look(struct adviser *adviser)
@@ -263,15 +264,54 @@ static void take_status(struct adviser *adviser, struct advised *job, const cJSO
     send_measure(adviser, job);
 }
 
-static void take_measure(struct adviser *adviser, struct advised *job, const cJSON *answer)
+__attribute__((format(printf, 3, 4))) static void tell_running(struct adviser *adviser, const struct advised *job,
+                                                               const char *format, ...)
 {
     char text[DECISION_REASON_MAX];
-    if (!json_true(answer, "ok") || told_measure(&job->told, cJSON_GetObjectItemCaseSensitive(answer, "measure")) ||
-        !(job->told.change > 0))
-        return;
-    snprintf(text, sizeof text, SAMPLES_CHANGED, job->told.change);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
     struct journal_event event = {.time = wall_seconds(), .at = -1, .job = job->id, .kind = "running", .text = text};
     asking_tell(adviser, &event);
+}
+
+/* Before the policy sees the job again. */
+static void ask_for_balance(struct adviser *adviser, struct advised *job)
+{
+    cJSON *request = json_message("balance");
+    snprintf(job->reason, sizeof job->reason, "balances first: imbalance %.2f on %d ranks", job->told.balance.last,
+             job->told.ranks);
+    cJSON_AddTrueToObject(request, "wait");
+    balance_begins(&job->told.balance);
+    send_request(adviser, job, ASK_BALANCE, request);
+    tell_running(adviser, job, "%s", job->reason);
+}
+
+static void take_measure(struct adviser *adviser, struct advised *job, const cJSON *answer)
+{
+    double from, to;
+    if (!json_true(answer, "ok") || told_measure(&job->told, cJSON_GetObjectItemCaseSensitive(answer, "measure")))
+        return;
+    if (job->told.change > 0)
+        tell_running(adviser, job, SAMPLES_CHANGED, job->told.change);
+    if (balance_outcome(&job->told.balance, &from, &to))
+        tell_running(adviser, job, BALANCE_OUTCOME, from, to);
+    if (job->told.balances && job->told.elastic && balance_due(&job->told.balance))
+        ask_for_balance(adviser, job);
+}
+
+static void take_balance(struct adviser *adviser, struct advised *job, const struct ask *ask, const cJSON *answer)
+{
+    const char *why = json_text(answer, "reason");
+    job->look_at = 0;
+    if (json_true(answer, "ok")) {
+        balance_done(&job->told.balance, ask->stall);
+        samples_balanced(&job->told.samples);
+        return;
+    }
+    balance_refused(&job->told.balance);
+    tell_running(adviser, job, "it is not balanced: %.150s", why ? why : "no reason");
 }
 
 /* Longer each time. */
@@ -313,7 +353,7 @@ static void take_answer(struct adviser *adviser, struct advised *job, int64_t id
     send_forget(job->peer, id);
     if (ask.kind == ASK_NOTHING || ask.id != id)
         return;
-    bool resized = advised_is_busy(job);
+    bool resized = advised_is_busy(job) && ask.kind != ASK_BALANCE;
     if (ask.kind == ASK_GROW || ask.kind == ASK_SHRINK)
         take_resize(adviser, job, answer);
     ask_over(&job->ask);
@@ -321,6 +361,8 @@ static void take_answer(struct adviser *adviser, struct advised *job, int64_t id
         take_status(adviser, job, answer);
     else if (ask.kind == ASK_MEASURE)
         take_measure(adviser, job, answer);
+    else if (ask.kind == ASK_BALANCE)
+        take_balance(adviser, job, &ask, answer);
     if (resized)
         resize_over(adviser, job);
     asking_wake(adviser);
@@ -351,7 +393,7 @@ static void take_hello(struct adviser *adviser, struct advised *job, const cJSON
         }
     }
     if (!ours)
-        ask_over(&job->ask); /* it did not arrive */
+        advised_ask_lost(job); /* it did not arrive */
     job->attached = json_true(line, "attached");
     job->look_at = 0;
 }
@@ -366,6 +408,8 @@ static void take_event(struct adviser *adviser, struct advised *job, const char 
         job->attached = true, job->look_at = 0;
     else if (!strcmp(event, "ended"))
         job->attached = false;
+    else if (of_job && !strcmp(of_job, "committed") && json_true(what, "balance"))
+        job->ask.stall = fmax(0, json_number(what, "stall", 0));
     else if (of_job && (!strcmp(of_job, "committed") || !strcmp(of_job, "resumed")))
         job->look_at = 0; /* by itself, or by its user */
     asking_wake(adviser);

@@ -252,7 +252,7 @@ static int wanted_of(const struct told *told, const epop_policy_range_t *range)
 static void describe_running(const struct model *model, const struct holding *holding, int count, int *sizes,
                              struct running *running)
 {
-    bool ready = holding->advised && advised_is_ready(holding->advised);
+    bool ready = holding->advised && advised_is_ready(holding->advised) && holding->advised->ask.kind != ASK_BALANCE;
     int found = ready ? sizes_of(model, holding, count, sizes) : 0;
     if (!found)
         sizes[found++] = count;

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -182,6 +183,50 @@ static void test_one_that_grows_holds_the_node_already(void **state)
     assert_int_equal(core_job(model.core, 7)->target, 3);
 }
 
+static void measure(double imbalance)
+{
+    char text[300];
+    snprintf(text, sizeof text,
+             "{\"elements\":[{\"pc\":1,\"size\":4,\"iterations\":5,\"rate\":2,\"mtct\":{\"values\":0},"
+             "\"loads\":[],\"imbalance\":%g}],\"loops\":[]}",
+             imbalance);
+    cJSON *said = cJSON_Parse(text);
+    assert_int_equal(told_measure(&table.first->told, said), 0);
+    cJSON_Delete(said);
+}
+
+static double iterations(void)
+{
+    const struct samples *samples = &table.first->told.samples;
+    return samples->count ? samples->items[0].iterations : 0;
+}
+
+/* One that says that a balance may help balances before what is measured of it counts. */
+static void test_one_that_is_uneven(void **state)
+{
+    (void)state;
+    struct told *told = &table.first->told;
+    cJSON *said = cJSON_Parse(status);
+    cJSON_AddTrueToObject(said, "balances");
+    assert_int_equal(told_status(told, said), 0);
+    double before = iterations();
+    measure(2);
+    assert_false(balance_due(&told->balance));
+    measure(2);
+    assert_true(balance_due(&told->balance) && iterations() == before);
+    balance_begins(&told->balance);
+    table.first->ask.kind = ASK_BALANCE;
+    build();
+    assert_int_equal(core_job(model.core, 7)->kind, EPOP_RIGID);
+    advised_ask_lost(table.first);
+    measure(2);
+    assert_true(!balance_due(&told->balance) && iterations() == before + 5);
+    cJSON_ReplaceItemInObject(said, "size", cJSON_CreateNumber(2)); /* from here on it is tried again */
+    assert_int_equal(told_status(told, said), 0);
+    assert_true(told->balance.limit == 0);
+    cJSON_Delete(said);
+}
+
 static void test_a_companion_without_ranks_is_nobodys(void **state)
 {
     (void)state;
@@ -203,6 +248,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_one_that_is_not_connected_is_rigid, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_one_that_refused_is_left_alone, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_one_that_grows_holds_the_node_already, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_one_that_is_uneven, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_a_companion_without_ranks_is_nobodys, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -192,6 +192,19 @@ def test_ers_decides_as_elsewhere(cluster, adviser):  # noqa: F811
     knows_what_the_first_one_showed(cluster, adviser, malleable, sizes)
 
 
+def test_an_uneven_job_balances_before_it_is_decided_on(cluster, adviser):  # noqa: F811
+    """A quarter of its elements costs ten times as much as the others; on one rank there is nothing to balance."""
+    adviser.start()
+    adviser.elastic(program=f"{cluster.epop}/tests/programs/uneven.so cuts 120 300 100000000")
+
+    def balanced():
+        return re.search(r"balances first: imbalance \d\.\d\d on [2-4] ranks\n(?:.*\n)*?.*"
+                         r"balanced: imbalance (\d\.\d\d) -> (\d\.\d\d)\n", adviser.said())
+    cluster.wait(balanced, what="a balance")
+    before, after = map(float, balanced().groups())
+    assert after < before, adviser.said()
+
+
 def knows_what_the_first_one_showed(cluster, adviser, first, sizes):  # noqa: F811
     """That went to 4 nodes, and back."""
     cluster.run("head", "scancel", str(first))
