@@ -60,23 +60,12 @@ static double left_of_phase(const struct play *play)
     return (phase_of(play)->iterations - play->done) * play->pace;
 }
 
-static double seconds_left(const struct play *play)
+/* Seconds from now to the begin of each phase, from the present one on: as real programs do, it knows of the next one
+ * alone. */
+static void list_begins(const struct play *play, double left, double *begins)
 {
-    double left = left_of_phase(play);
-    for (int i = play->phase + 1; i < play->work->phase_count; i++)
-        left += play->work->phases[i].iterations * phase_iteration(&play->work->phases[i], play->nodes);
-    return left;
-}
-
-/* Seconds from now to the begin of each phase, from the present one on, each longer than it is by this factor. */
-static void list_begins(const struct play *play, double factor, double *begins)
-{
-    double at = left_of_phase(play) * factor;
-    *begins++ = 0;
-    for (int i = play->phase + 1; i < play->work->phase_count; i++) {
-        *begins++ = at;
-        at += play->work->phases[i].iterations * phase_iteration(&play->work->phases[i], play->nodes) * factor;
-    }
+    for (int i = play->phase; i < play->work->phase_count; i++)
+        begins[i - play->phase] = i == play->phase ? 0 : i == play->phase + 1 ? left : -1;
 }
 
 /* ---- What an evolving job asks for -------------------------------------------------------------- */
@@ -178,13 +167,13 @@ static epop_policy_sample_t take_sample(const struct run *run, const struct play
 }
 
 /* When each phase begins, at this size. */
-static int tell_phases(struct run *run, const struct play *play, double factor, struct error *error)
+static int tell_phases(struct run *run, const struct play *play, double left, struct error *error)
 {
     int ahead = play->work->phase_count - play->phase;
     double *begins = malloc((size_t)ahead * sizeof *begins);
     if (!begins)
         return error_memory(error);
-    list_begins(play, factor, begins);
+    list_begins(play, left, begins);
     int failed = core_phase(run->core, run->now, play->work->id, play->phase, begins, error);
     free(begins);
     return failed;
@@ -192,14 +181,13 @@ static int tell_phases(struct run *run, const struct play *play, double factor, 
 
 static int tell_sample(struct run *run, struct play *play, struct error *error)
 {
-    double factor = noisy_factor(run, play, 0);
+    double factor = noisy_factor(run, play, 0), left = left_of_phase(play) * factor, change;
     epop_policy_sample_t sample = take_sample(run, play, factor);
-    double change;
     play->sampled = play->done;
     if (core_measured(run->core, play->work->id, &sample, &change, error) ||
-        core_told(run->core, run->now, play->work->id, seconds_left(play) * factor, error))
+        core_told(run->core, run->now, play->work->id, left, error))
         return -1;
-    return play->work->phase_count > 1 ? tell_phases(run, play, factor, error) : 0;
+    return play->work->phase_count > 1 ? tell_phases(run, play, left, error) : 0;
 }
 
 int play_measure(struct run *run, struct play *play, struct error *error)
@@ -499,6 +487,15 @@ static int end_job(struct run *run, struct play *play, struct error *error)
     return core_ended(run->core, run->now, play->work->id, error);
 }
 
+/* How long it takes is known when it is measured. */
+static int enter_phase(struct run *run, struct play *play, int phase, struct error *error)
+{
+    if (core_phase(run->core, run->now, play->work->id, phase, NULL, error) ||
+        (play->work->progress && core_told(run->core, run->now, play->work->id, -1, error)))
+        return -1;
+    return begin_phase(run, play, phase, error);
+}
+
 int play_phase_done(struct run *run, struct play *play, struct error *error)
 {
     int next = play->phase + 1;
@@ -509,7 +506,7 @@ int play_phase_done(struct run *run, struct play *play, struct error *error)
     if (next == play->work->phase_count)
         return end_job(run, play, error);
     run->news |= play->work->kind >= EPOP_MALLEABLE;
-    if (core_phase(run->core, run->now, play->work->id, next, NULL, error) || begin_phase(run, play, next, error))
+    if (enter_phase(run, play, next, error))
         return -1;
     return resume_resize(run, play, error);
 }
