@@ -224,12 +224,15 @@ static bool take_answers(struct coordinator *c)
 
 #define TIMES     3         /* in a row that it has to be too uneven */
 #define HELPED    (2 / 3.0) /* of what the imbalance was above 1: a balance that leaves more has not helped */
+#define TRIES     2         /* in a row that have not: where costs jump inside a block the second one knows better */
 #define NOT_AGAIN 1.5       /* times that, and it is tried again */
 
 /* What came of the last balance. */
 static void judge(struct balance *b, double imbalance)
 {
-    if (b->was > 0 && imbalance - 1 > HELPED * (b->was - 1))
+    if (b->was > 0)
+        b->useless = imbalance - 1 > HELPED * (b->was - 1) ? b->useless + 1 : 0;
+    if (b->was > 0 && b->useless >= TRIES)
         b->limit = 1 + NOT_AGAIN * (imbalance - 1);
     b->was = 0;
 }
@@ -242,7 +245,7 @@ static void consider(struct coordinator *c)
     double imbalance = imbalance_of(b), waited = (is.most - is.mean) * (double)b->loads[0].iterations;
     judge(b, imbalance);
     if (imbalance <= c->config.balance)
-        b->limit = 0;
+        b->limit = 0, b->useless = 0;
     bool uneven = imbalance > c->config.balance && imbalance > b->limit;
     b->lost = uneven ? b->lost + waited : 0;
     b->uneven = uneven ? b->uneven + 1 : 0;
@@ -325,6 +328,7 @@ static void balance_new_world(struct coordinator *c)
     b->was = last->balance ? last->imbalance : 0;
     b->cost = last->balance ? last->stall : b->cost;
     b->limit = last->balance ? b->limit : 0;
+    b->useless = last->balance ? b->useless : 0;
     if (b->deferred)
         start_for_program(c);
     b->deferred = false;

@@ -3,8 +3,8 @@
  * like a resize, whose preparing is that the ranks measure: the loads of a few iterations that all have ended.
  *
  * With --balance the ranks measure all the time, and the job balances itself: when they were too uneven a few times in
- * a row, and have lost more by that since than the last balance cost. One that has not helped is not tried again until
- * the imbalance is clearly larger: there is nothing that could be dealt out otherwise.
+ * a row, and have lost more by that since than the last balance cost. When two in a row have not helped none is tried
+ * again until the imbalance is clearly larger: there is nothing that could be dealt out otherwise.
  */
 #ifndef EPOP_COORDINATOR_BALANCE_H
 #define EPOP_COORDINATOR_BALANCE_H
@@ -41,6 +41,7 @@ struct balance {
     /* of a job that balances itself: */
     int uneven;   /* times in a row that it was above the limit */
     double lost;  /* seconds that the ranks have waited for the busiest one meanwhile */
+    int useless;  /* balances in a row that have not helped */
     double limit; /* at least that of the option; 0: not yet */
     double was;   /* the imbalance that the last balance was for, until it is known what came of it; 0: it is */
     double cost;  /* seconds that the ranks stood still for it; 0: there was none */
