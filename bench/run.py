@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """All benchmarks, each beside its alternative in the same run. Called by `make bench`.
 
-    bench/run.py [--quick] [probe] [interpose] [walk] [profile] [trace] [measure] [loops] [tune] [debug] [resize] [methods] [ahead] [redist] [described] [blocks] [checkpoint] [cannon] [gauss] [amr] [scheduler] [elastic] [latency] [psets] [scale]
+    bench/run.py [--quick] [probe] [interpose] [walk] [profile] [trace] [measure] [loops] [tune] [debug] [resize] [methods] [ahead] [balance] [redist] [described] [blocks] [checkpoint] [cannon] [gauss] [amr] [scheduler] [elastic] [latency] [psets] [scale]
 
 Prints a table; the same as JSON lines goes to BUILD/bench/results.jsonl, and without --quick to bench/results when a benchmark has
 ended, from which the tables of docs/internals/performance.md are written anew. Compare the ratios: absolute times belong to this machine at this moment.
@@ -18,6 +18,7 @@ import tempfile
 import time
 
 import ahead
+import balancing
 import elastic
 import evolving
 import keeping
@@ -199,6 +200,10 @@ def bench_ahead(quick):
     ahead.bench(BUILD, MPIEXEC, quick, note, steps_per_us())
 
 
+def bench_balance(quick):
+    balancing.bench(BUILD, MPIEXEC, quick, note)
+
+
 def bench_redist(quick):
     for memory in ("fresh", "reused"):
         for ranks in (2, 4):
@@ -320,7 +325,7 @@ def bench_psets(quick):
 def main():
     benches = {"probe": bench_probe, "interpose": bench_interpose, "walk": bench_walk, "profile": bench_profile, "trace": bench_trace, "measure": bench_measure,
                "loops": bench_loops, "tune": bench_tune,
-               "debug": bench_debug, "resize": bench_resize, "methods": bench_methods, "ahead": bench_ahead, "redist": bench_redist, "described": bench_described, "blocks": bench_blocks,
+               "debug": bench_debug, "resize": bench_resize, "methods": bench_methods, "ahead": bench_ahead, "balance": bench_balance, "redist": bench_redist, "described": bench_described, "blocks": bench_blocks,
                "checkpoint": bench_checkpoint,
                "cannon": bench_cannon, "gauss": bench_gauss, "amr": bench_amr, "scheduler": bench_scheduler, "elastic": bench_elastic,
                "latency": bench_latency, "psets": bench_psets, "scale": bench_scale}

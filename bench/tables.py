@@ -22,7 +22,7 @@ DEBIAN, SOCK = "ch4:ucx", "ch3:sock"
 
 # With which MPI the page has them; all others with Debian's.
 DEVICES = {"measure": (DEBIAN, SOCK), "redist": (DEBIAN, SOCK), "elastic": (),
-           **dict.fromkeys(("methods", "ahead", "latency", "latency-slurm", "psets", "amr"), (SOCK,))}
+           **dict.fromkeys(("methods", "ahead", "balance", "latency", "latency-slurm", "psets", "amr"), (SOCK,))}
 
 
 # ---- Figures ----
@@ -267,6 +267,19 @@ def ahead(results):
     return ["data, constant", "stall in ms", "stall / with `--no-ahead-data`", "iterations / before", "data moves for, in s"], rows
 
 
+WAYS_TO_BALANCE = {"even": "none: each costs what they do in the mean", "none": "none", "1.2": "`--balance 1.2`", "1.1": "`--balance 1.1`"}
+
+
+def balance(results):
+    rows = []
+    for result in of(results, "balance"):
+        stall = f"{number(result['stall_ms'])}, {number(result['longest_ms'])}" if "stall_ms" in result else "-"
+        rows.append([WAYS_TO_BALANCE[result["way"]], number(result["iteration_ms"]), ratio(result["over_even"]),
+                     ratio(result["imbalance"]), ratio(result["with_first"]), number(result["balances"]), stall])
+    return ["balances", "iteration in ms", "over even costs", "by the costs alone", "with the first 15 s", "balances in 45 s",
+            "stall in ms, longest"], rows
+
+
 def psets(results):
     those = of(results, "psets")
     spawned, phases = of(those, "psets", loop="MPI_Comm_spawn"), ("query", "operation", "accept", "communicator", "total")
@@ -404,7 +417,7 @@ THEIRS = {8: "700 ns", 128: "2 us", 1024: "10 us"}
 
 TABLES = {"probe": probe, "loops": loops, "loops-calls": loops_calls, "tune": tune, "walk": walk, "profile": profile, "trace": trace, "measure": measure, "measure-jobs": measure_jobs,
           "measure-reports": measure_reports, "debug": debug, "interpose": interpose, "resize": resize, "methods": methods,
-          "methods-commit": methods_commit, "methods-single": methods_single, "ahead": ahead, "psets": psets,
+          "methods-commit": methods_commit, "methods-single": methods_single, "ahead": ahead, "balance": balance, "psets": psets,
           "psets-water": psets_water, "redist": redist, "redist-spans": redist_spans, "described": described, "blocks": blocks,
           "blocks-spans": blocks_spans, "checkpoint": checkpoint, "scalapack": scalapack, "amr": amr, "scheduler": scheduler,
           "latency": latency, "scale": scale}
