@@ -166,8 +166,8 @@ static void tell_asked(struct hosts_job *job, const cJSON *status)
     struct error error = {0};
     int ranks = json_int(status, "asks", 0), nodes = ranks > 0 ? hosts_jobs_nodes(job->hosts, ranks) : 0;
     const epop_policy_job_t *known = core_job(job->hosts->core, job->number);
-    if (!nodes || !known || known->kind < EPOP_MALLEABLE || known->asked == nodes ||
-        !epop_policy_accepts(&known->range, nodes))
+    nodes = known ? epop_policy_fit(&known->range, nodes) : 0; /* as much of it as can be had */
+    if (!nodes || known->kind < EPOP_MALLEABLE || known->asked == nodes)
         return;
     if (job->kind != EPOP_EVOLVING) {
         job->kind = EPOP_EVOLVING;

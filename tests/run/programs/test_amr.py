@@ -223,6 +223,15 @@ def test_epoprm_grants_ranks_when_there_are_some(space, daemon):
     granted(space, daemon, number, 3)
 
 
+def test_epoprm_hears_as_much_of_a_wish_as_the_job_may_have(daemon):
+    """The mesh wants more than three ranks, and it may have two."""
+    number = daemon.submit(AMR, *ENDLESS, "--blocks", "20", ranks=(1, 2))
+    ruling.wait_for(lambda: any(event["text"] == "it asks for 2 nodes" for event in daemon.events(number, "running")),
+                    why=lambda: str(daemon.events(number)))
+    daemon.request("cancel", job=number)
+    daemon.wait_end(number, "cancelled")
+
+
 def test_epoprm_takes_what_is_given_back(space, daemon):
     granted(space, daemon, daemon.submit(AMR, *ENDLESS, "--blocks", "2000", ranks=(1, 3)), 1)
 
