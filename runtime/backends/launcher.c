@@ -81,8 +81,9 @@ static int conditions_take(struct conditions *conditions)
         getrlimit((__rlimit_resource_t)i, &conditions->limits[i]);
     if (!getcwd(conditions->directory, sizeof conditions->directory))
         conditions->directory[0] =
-            0;         /* it was removed, or cannot be seen: joiners start where the launcher puts them */
-    device_be_found(); /* also by those of a program that has begun MPI itself */
+            0; /* it was removed, or cannot be seen: joiners start where the launcher puts them */
+    /* Also the joiners of a program that has begun MPI itself. */
+    device_be_found();
     return take_environment(conditions);
 }
 

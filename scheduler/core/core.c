@@ -827,11 +827,17 @@ static bool may_resize(const epop_policy_job_t *job)
     return job->kind >= EPOP_MALLEABLE && (job->phase_count < 1 || job->phases->elastic);
 }
 
+static bool accepts_now(const epop_policy_job_t *job, int nodes)
+{
+    return epop_policy_accepts(&job->range, nodes) &&
+           (job->phase_count < 1 || epop_policy_accepts(&job->phases->range, nodes));
+}
+
 /* The size without that node; 0: none is accepted. */
 static int smaller_size(const epop_policy_job_t *job)
 {
     int nodes = epop_policy_fit(&job->range, job->nodes - 1);
-    while (nodes > 0 && job->phase_count > 0 && !epop_policy_accepts(&job->phases->range, nodes))
+    while (nodes > 0 && !accepts_now(job, nodes))
         nodes = epop_policy_fit(&job->range, nodes - 1);
     return nodes;
 }
@@ -885,12 +891,6 @@ int core_vacate(struct core *core, double now, int node, const char *reason, str
     job->view.state = EPOP_POLICY_ADAPTS;
     core->now = now;
     return 0;
-}
-
-static bool accepts_now(const epop_policy_job_t *job, int nodes)
-{
-    return epop_policy_accepts(&job->range, nodes) &&
-           (job->phase_count < 1 || epop_policy_accepts(&job->phases->range, nodes));
 }
 
 /* 0: there is none. */

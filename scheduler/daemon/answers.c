@@ -258,26 +258,29 @@ static cJSON *op_cancel(const struct daemon_table *table, void *context, const c
     return answer_to(failed, unknown, &error);
 }
 
-static cJSON *op_hold(const struct daemon_table *table, void *context, const cJSON *request)
+/* What keeps a job from the nodes, or not. */
+static cJSON *put_off(int (*how)(void *context, int64_t job, bool held, bool *unknown, struct error *error),
+                      void *context, const cJSON *request, bool held)
 {
     struct error error;
     bool unknown = false;
     int64_t job = job_of(request);
-    if (!job)
-        return answers_refusal("usage", "hold: which job?");
-    int failed = table->hold(context, job, !json_true(request, "undo"), &unknown, &error);
+    if (!job) {
+        error_set(&error, ERROR_REFUSED, "%s: which job?", json_text(request, "op"));
+        return answers_refusal("usage", error.text);
+    }
+    int failed = how(context, job, held, &unknown, &error);
     return answer_to(failed, unknown, &error);
+}
+
+static cJSON *op_hold(const struct daemon_table *table, void *context, const cJSON *request)
+{
+    return put_off(table->hold, context, request, !json_true(request, "undo"));
 }
 
 static cJSON *op_requeue(const struct daemon_table *table, void *context, const cJSON *request)
 {
-    struct error error;
-    bool unknown = false;
-    int64_t job = job_of(request);
-    if (!job)
-        return answers_refusal("usage", "requeue: which job?");
-    int failed = table->requeue(context, job, json_true(request, "held"), &unknown, &error);
-    return answer_to(failed, unknown, &error);
+    return put_off(table->requeue, context, request, json_true(request, "held"));
 }
 
 static cJSON *op_priority(const struct daemon_table *table, void *context, const cJSON *request)

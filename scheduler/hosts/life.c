@@ -282,10 +282,15 @@ static int status_of(const cJSON *ended)
     return signal > 0 ? 128 + signal : json_int(ended, "status", -1);
 }
 
+static bool is_to_wait(const struct hosts_job *job)
+{
+    return job->outcome && !strcmp(job->outcome, "waiting");
+}
+
 /* Unless it was at its end before it could be told. */
 static bool waits_again(const struct hosts_job *job, int status)
 {
-    return job->outcome && !strcmp(job->outcome, "waiting") && (status || !job->watched || job->told_to_stop);
+    return is_to_wait(job) && (status || !job->watched || job->told_to_stop);
 }
 
 static struct outcome judge(const struct hosts_job *job, const cJSON *ended, const char *why)
@@ -293,7 +298,7 @@ static struct outcome judge(const struct hosts_job *job, const cJSON *ended, con
     struct outcome outcome = {.status = ended ? status_of(ended) : -1};
     const char *said = ended ? json_text(ended, "reason") : NULL;
     outcome.again = waits_again(job, outcome.status);
-    bool by_itself = !job->outcome || (!outcome.again && !strcmp(job->outcome, "waiting"));
+    bool by_itself = !job->outcome || (!outcome.again && is_to_wait(job));
     outcome.state = !by_itself ? job->outcome : outcome.status == 0 ? "done" : "failed";
     if (!by_itself)
         snprintf(outcome.why, sizeof outcome.why, "%s", job->why);
@@ -370,8 +375,7 @@ static void tell_attendant(struct hosts_job *job)
 
 void hosts_end_ask(struct hosts_job *job, const char *outcome, const char *why)
 {
-    bool was_to_wait = job->outcome && !strcmp(job->outcome, "waiting");
-    if (outcome && (!job->outcome || was_to_wait)) {
+    if (outcome && (!job->outcome || is_to_wait(job))) {
         job->outcome = outcome;
         job->watched = true;
         job->told_to_stop = false;
