@@ -130,10 +130,16 @@ is_there() {
 }
 
 # The job's first node takes connections. Nothing is said on this one: rank 0's process grows with each epopctl that comes.
+# Slurm sends SIGTERM twice, and timeout ends by it even where it is ignored: that is no answer.
 answers() {
-    local at
+    local at status=143
     at=$(sed -n 's|.*tcp:\([0-9.]*\):\([0-9]*\).*|/dev/tcp/\1/\2|p' "$addresses/$job.json" 2>/dev/null | head -n 1)
-    [ -n "$at" ] && timeout 5 bash -c ": <>$at" 2>/dev/null
+    [ -n "$at" ] || return 1
+    while [ $status = 143 ]; do
+        timeout 5 bash -c ": <>$at" 2>/dev/null
+        status=$?
+    done
+    return $status
 }
 
 # Seconds, or until SIGTERM.

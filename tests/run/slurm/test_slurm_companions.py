@@ -60,17 +60,31 @@ def seconds(text):
     return total
 
 
+TWICE = """#!/bin/bash
+if (( 0x$(sed -n 's/^SigIgn:[[:space:]]*//p' /proc/$$/status) & 0x4000 )) && mkdir "$(dirname "$0")/$SLURM_JOB_ID" 2>/dev/null; then exit 143; fi
+exec /usr/bin/timeout "$@"
+"""
+
+
 def test_they_run_while_a_job_waits_for_more_nodes(elastic, cluster):  # noqa: F811
-    """Slurm starts them there if they end before it begins, so they have a limit; and where one ends the next one comes."""
+    """Slurm starts them there if they end before it begins, so they have a limit; and where one ends the next one comes, also if
+    Slurm's second SIGTERM ends the first of its commands that heeds it."""
+    path = cluster.directory / "twice"
+    path.mkdir(mode=0o777)
+    path.chmod(0o777)
+    (path / "timeout").write_text(TWICE)
+    (path / "timeout").chmod(0o755)
     it = elastic("-t60")
     waits = rigid(cluster, 4, "-t10")
     cluster.wait(lambda: cluster.jobs()[waits][4] == "Resources", what="a job that waits for all nodes")
-    it.ctl("resize", f"slurm:{it.number}", "+1", "--companions")
+    cluster.run("n1", "epopctl", "resize", f"slurm:{it.number}", "+1", "--companions",
+                env={"PATH": f"{path}:{cluster.epop}/bin:{cluster.mpich}/bin:/usr/bin:/bin"})
     (first, number), = companions_of(it, 1).items()
     wait_for_hosts(it, "n1", first)
     limit = cluster.run("head", "squeue", "-h", "-j", str(number), "-o", "%l").stdout.strip()
     assert 10 * 60 <= seconds(limit) <= 60 * 60, limit  # a lease, which Slurm may make longer up to the job's end
     end_lease(it, number)
+    assert [entry.name for entry in path.iterdir() if entry.is_dir()] == [str(number)], "it had no second SIGTERM"
     cluster.run("head", "scontrol", "update", "PartitionName=elastic", "MaxTime=30", user="root")
     try:
         it.ctl("resize", f"slurm:{it.number}", "+1", "--companions")  # of less than the job's time
