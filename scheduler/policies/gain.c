@@ -61,6 +61,7 @@ static int gain_open(void **settings)
     struct gain_options *options = calloc(1, sizeof *options);
     if (!options)
         return -1;
+    options->fits = calloc(GAIN_FITS, sizeof *options->fits);
     for (size_t i = 0; option_list[i].name; i++)
         gain_set_option(options, option_list[i].name, option_list[i].value);
     *settings = options;
@@ -69,6 +70,7 @@ static int gain_open(void **settings)
 
 static void gain_close(void *settings)
 {
+    free(((struct gain_options *)settings)->fits);
     free(settings);
 }
 

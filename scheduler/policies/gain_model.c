@@ -2,6 +2,8 @@
 #include "scheduler/policies/gain_model.h"
 
 #include <math.h>
+#include <stdint.h>
+#include <string.h>
 
 /* ---- How a job speeds up ------------------------------------------------------------------------ */
 
@@ -81,13 +83,43 @@ static struct gain_model fit_downey(const epop_policy_job_t *job, struct gain_mo
     return best;
 }
 
+static uint64_t mix(uint64_t sum, double value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    sum = (sum ^ bits) * UINT64_C(0x9e3779b97f4a7c15);
+    return sum ^ sum >> 29;
+}
+
+/* What a fit to its samples follows from. */
+static uint64_t mark_of_samples(const epop_policy_job_t *job)
+{
+    uint64_t sum = 1;
+    for (int i = 0; i < job->sample_count; i++)
+        if (sample_counts(job, i))
+            sum = mix(mix(sum, job->samples[i].nodes), job->samples[i].seconds);
+    return sum;
+}
+
+/* As fit_downey: most jobs were measured at nothing new since the last decision. */
+static struct gain_model known_fit(const epop_policy_job_t *job, struct gain_model best, struct gain_fit *fits)
+{
+    if (!fits)
+        return fit_downey(job, best);
+    uint64_t mark = mark_of_samples(job);
+    struct gain_fit *fit = &fits[mark % GAIN_FITS];
+    if (fit->of != mark)
+        *fit = (struct gain_fit){mark, fit_downey(job, best)};
+    return fit->model;
+}
+
 /* The share at which Amdahl's law has that efficiency at so many nodes. */
 static double share_of(double efficiency, int nodes)
 {
     return clamp((1 / efficiency - 1) / (nodes > 1 ? nodes - 1 : 1), 0, 1);
 }
 
-struct gain_model gain_model_fit(const epop_policy_job_t *job, double efficiency)
+struct gain_model gain_model_fit(const epop_policy_job_t *job, double efficiency, struct gain_fit *fits)
 {
     struct gain_model model = {.share = share_of(efficiency, job->wanted), .source = GAIN_ASSUMED};
     int sizes = 0;
@@ -103,7 +135,7 @@ struct gain_model gain_model_fit(const epop_policy_job_t *job, double efficiency
     }
     if (sizes > 1)
         model = fit_amdahl(job);
-    return sizes > 2 ? fit_downey(job, model) : model;
+    return sizes > 2 ? known_fit(job, model, fits) : model;
 }
 
 /* ---- What a resize costs ------------------------------------------------------------------------ */
@@ -127,13 +159,12 @@ static double usual_cost_by_rule(const epop_policy_job_t *job, const epop_policy
     return count > 0 ? sum / count : 0;
 }
 
-double gain_resize_stall(const epop_policy_job_t *job, const epop_policy_state_t *state, int one, int other)
+double gain_resize_stall(const struct gain_job *job, const epop_policy_state_t *state, int one, int other)
 {
-    double rule = cost_by_rule(job, state, one, other);
-    if (job->resizes < 1 || job->resize_cost < 0)
+    double rule = cost_by_rule(job->job, state, one, other), took = job->job->resize_cost;
+    if (job->job->resizes < 1 || took < 0)
         return rule;
-    double before = usual_cost_by_rule(job, state);
-    return before > 0 ? job->resize_cost * (rule / before) : fmax(job->resize_cost, rule);
+    return job->usual > 0 ? took * (rule / job->usual) : fmax(took, rule);
 }
 
 /* ---- A job as it is planned with ---------------------------------------------------------------- */
@@ -171,7 +202,7 @@ bool gain_job_grows(const epop_policy_job_t *job)
 
 double gain_job_cost(const struct gain_job *job, const epop_policy_state_t *state, int nodes)
 {
-    return gain_resize_stall(job->job, state, job->from, nodes);
+    return gain_resize_stall(job, state, job->from, nodes);
 }
 
 double gain_job_takes(const struct gain_job *job, const epop_policy_state_t *state, int nodes)
@@ -298,7 +329,8 @@ double gain_job_at_most(const struct gain_job *job, int nodes)
 struct gain_job gain_job_of(const epop_policy_job_t *job, const epop_policy_state_t *state,
                             const struct gain_options *options)
 {
-    struct gain_job made = {.job = job, .model = gain_model_fit(job, options->efficiency)};
+    struct gain_job made = {.job = job, .model = gain_model_fit(job, options->efficiency, options->fits)};
+    made.usual = usual_cost_by_rule(job, state);
     made.weight = gain_job_weight(job);
     made.from = job->nodes;
     made.top = top_of(&made, options->marginal);

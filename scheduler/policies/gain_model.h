@@ -7,20 +7,22 @@
 
 #include <epop/policy.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 /* ---- Options ------------------------------------------------------------------------------------ */
 
 struct gain_options {
-    double factor;     /* what a growth saves has to be this many times what it costs */
-    double margin;     /* and what a start saves by others' shrinking, this many times what they lose */
-    double stay;       /* seconds that a job is left at a size, at least */
-    double stay_costs; /* and this many times what a resize costs it */
-    double slack;      /* of the wait that is promised to the first job of the queue, for what may delay it */
-    double ahead;      /* seconds before a phase in which nodes are given back for it */
-    double efficiency; /* taken at `wanted` nodes where nothing was measured */
-    double marginal;   /* speedup that each further node has to bring */
-    double firm;       /* 1: starts are held against those of EASY backfilling; 0: not */
-    double fairness;   /* 0: users are not looked at; 1: who holds twice the share counts half */
+    double factor;         /* what a growth saves has to be this many times what it costs */
+    double margin;         /* and what a start saves by others' shrinking, this many times what they lose */
+    double stay;           /* seconds that a job is left at a size, at least */
+    double stay_costs;     /* and this many times what a resize costs it */
+    double slack;          /* of the wait that is promised to the first job of the queue, for what may delay it */
+    double ahead;          /* seconds before a phase in which nodes are given back for it */
+    double efficiency;     /* taken at `wanted` nodes where nothing was measured */
+    double marginal;       /* speedup that each further node has to bring */
+    double firm;           /* 1: starts are held against those of EASY backfilling; 0: not */
+    double fairness;       /* 0: users are not looked at; 1: who holds twice the share counts half */
+    struct gain_fit *fits; /* GAIN_FITS of them, those found last; NULL: they are not kept */
 };
 
 /* ---- How a job speeds up ------------------------------------------------------------------------ */
@@ -38,17 +40,20 @@ struct gain_model {
     enum gain_source source;
 };
 
-/* Of the present phase. `efficiency`: at `wanted` nodes where nothing was measured. */
-struct gain_model gain_model_fit(const epop_policy_job_t *job, double efficiency);
+/* A fit is costly, and most jobs' samples are the same at the next decision: the place of one follows from these. */
+#define GAIN_FITS 8192
+
+struct gain_fit {
+    uint64_t of; /* the samples; 0: none yet */
+    struct gain_model model;
+};
+
+/* Of the present phase. `efficiency`: at `wanted` nodes where nothing was measured. `fits`: GAIN_FITS of them, looked
+ * at first, and kept; NULL: none. */
+struct gain_model gain_model_fit(const epop_policy_job_t *job, double efficiency, struct gain_fit *fits);
 
 /* Over one node; `nodes` is 1 or more. */
 double gain_speedup(const struct gain_model *model, int nodes);
-
-/* ---- What a resize costs ------------------------------------------------------------------------ */
-
-/* Seconds that a resize between these two sizes, either way, makes a job stand still: by the site's rule, scaled by
- * what the job's own resizes took. */
-double gain_resize_stall(const epop_policy_job_t *job, const epop_policy_state_t *state, int one, int other);
 
 /* ---- A job as it is planned with ---------------------------------------------------------------- */
 
@@ -70,6 +75,7 @@ struct gain_job {
     double near;     /* seconds before a phase at which that is so */
     double speed;    /* speedup at `nodes` */
     double work;     /* that is left: seconds on one node */
+    double usual;    /* what its resizes should have taken, by the site's rule: seconds; 0: it was at no other size */
     double weight;
     double latency;
     char reason[GAIN_REASON];
@@ -77,6 +83,10 @@ struct gain_job {
 
 struct gain_job gain_job_of(const epop_policy_job_t *job, const epop_policy_state_t *state,
                             const struct gain_options *options);
+
+/* Seconds that a resize between these two sizes, either way, makes it stand still: by the site's rule, scaled by what
+ * its own resizes took. */
+double gain_resize_stall(const struct gain_job *job, const epop_policy_state_t *state, int one, int other);
 
 /* Seconds that it still needs, as it is told; a job of which nothing is known is taken to be long. */
 double gain_job_left(const epop_policy_job_t *job);

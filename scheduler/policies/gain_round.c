@@ -36,10 +36,12 @@ static int nodes_over_cap(const epop_policy_state_t *state)
 static int nodes_under_cap(const epop_policy_state_t *state)
 {
     double idle = 0, most = 0;
+    if (state->power_cap <= 0)
+        return state->node_count;
     for (int i = 0; i < state->node_count; i++)
         if (state->nodes[i].state != EPOP_NODE_DOWN)
             idle += state->nodes[i].idle_watts, most = fmax(most, extra_of(&state->nodes[i]));
-    if (state->power_cap <= 0 || most <= 0)
+    if (most <= 0)
         return state->node_count;
     return (int)fmax(0, fmin(state->node_count, floor((state->power_cap - idle) / most + 1e-9)));
 }
@@ -503,8 +505,11 @@ static double loss_of(const struct gain_round *round, const struct gain_job *job
 static int next_smaller(const struct gain_round *round, const struct gain_job *job, int needed)
 {
     int step = job->trial / 4 > 1 ? job->trial / 4 : 1;
-    int to = gain_job_fit(job, job->trial - (step < needed ? step : needed)), least = gain_job_above(job, 0);
-    return to > 0 || !round->firm || least >= job->trial ? to : least;
+    int to = gain_job_fit(job, job->trial - (step < needed ? step : needed));
+    if (to > 0 || !round->firm)
+        return to;
+    int least = gain_job_above(job, 0);
+    return least < job->trial ? least : to;
 }
 
 /* What a donor could give next. */
@@ -521,25 +526,41 @@ static struct gain_step step_of(struct gain_round *round, int index, int needed,
     return step;
 }
 
+static bool is_cheaper(const struct gain_step *step, const struct gain_step *other)
+{
+    return step->price < other->price || (step->price == other->price && step->job < other->job);
+}
+
+/* The steps are a heap: the cheapest one is the first. */
+static void sink_step(struct gain_step *steps, int count, int at)
+{
+    struct gain_step step = steps[at];
+    for (int child = 2 * at + 1; child < count; child = 2 * at + 1) {
+        if (child + 1 < count && is_cheaper(&steps[child + 1], &steps[child]))
+            child++;
+        if (!is_cheaper(&steps[child], &step))
+            break;
+        steps[at] = steps[child];
+        at = child;
+    }
+    steps[at] = step;
+}
+
+/* Those that there are, and their number. */
 static int list_steps(struct gain_round *round, const struct offer *offer)
 {
     int count = 0;
     for (int i = 0; i < round->count; i++) {
         round->jobs[i].trial = round->jobs[i].nodes;
-        if (offer->needed > 0 && is_donor(&round->jobs[i]))
-            round->steps[count++] = step_of(round, i, offer->needed, offer);
+        if (offer->needed > 0 && is_donor(&round->jobs[i])) {
+            round->steps[count] = step_of(round, i, offer->needed, offer);
+            count += isfinite(round->steps[count].price) ? 1 : 0;
+        }
     }
+    for (int i = count / 2 - 1; i >= 0; i--)
+        sink_step(round->steps, count, i);
     round->effort -= round->count;
     return count;
-}
-
-static struct gain_step *cheapest_step(const struct gain_round *round, int count)
-{
-    struct gain_step *best = round->steps;
-    for (int i = 1; i < count; i++)
-        if (round->steps[i].price < best->price)
-            best = &round->steps[i];
-    return best;
 }
 
 /* Sets the trials so that the nodes are given. What the others lose; infinite: it cannot be. */
@@ -548,8 +569,8 @@ static double collect_nodes(struct gain_round *round, const struct offer *offer)
     double loss = 0;
     int count = list_steps(round, offer), needed = offer->needed;
     while (needed > 0) {
-        struct gain_step *step = count ? cheapest_step(round, count) : NULL;
-        if (!step || !isfinite(step->price))
+        struct gain_step *step = round->steps;
+        if (!count || !isfinite(step->price))
             return INFINITY;
         struct gain_job *job = &round->jobs[step->job];
         if (job->trial - step->to <= needed || step->asked == needed) {
@@ -559,6 +580,7 @@ static double collect_nodes(struct gain_round *round, const struct offer *offer)
         }
         if (needed > 0)
             *step = step_of(round, step->job, needed, offer);
+        sink_step(round->steps, count, 0);
     }
     return loss;
 }
@@ -603,7 +625,7 @@ static double stall_of_growth(const struct gain_round *round, const struct gain_
     if (nodes >= job->top || !gain_job_grows(job->job))
         return 0;
     double saves = gain_job_seconds(job, nodes) - gain_job_seconds(job, job->top);
-    double cost = gain_resize_stall(job->job, round->state, nodes, job->top);
+    double cost = gain_resize_stall(job, round->state, nodes, job->top);
     return saves >= round->options->factor * cost ? cost : 0;
 }
 

@@ -23,7 +23,7 @@ static void test_two_sizes_give_the_share(void **state)
     /* 0.05 s serial and 0.95 s parallel. */
     const epop_policy_sample_t seen[] = {sample(4, 0.05 + 0.95 / 4, -1), sample(16, 0.05 + 0.95 / 16, -1)};
     epop_policy_job_t measured = job(seen, 2);
-    struct gain_model model = gain_model_fit(&measured, 0.7);
+    struct gain_model model = gain_model_fit(&measured, 0.7, NULL);
     (void)state;
     assert_int_equal(model.source, GAIN_FROM_SIZES);
     assert_float_equal(model.share, 0.05, 1e-9);
@@ -36,15 +36,15 @@ static void test_sizes_that_do_not_differ_in_time(void **state)
     const epop_policy_sample_t faster[] = {sample(4, 1, -1), sample(8, 0.4, -1)};
     epop_policy_job_t one = job(slower, 2), other = job(faster, 2);
     (void)state;
-    assert_float_equal(gain_model_fit(&one, 0.7).share, 1, 0);
-    assert_float_equal(gain_model_fit(&other, 0.7).share, 0, 0);
+    assert_float_equal(gain_model_fit(&one, 0.7, NULL).share, 1, 0);
+    assert_float_equal(gain_model_fit(&other, 0.7, NULL).share, 0, 0);
 }
 
 static void test_the_time_in_mpi_where_one_size_was_seen(void **state)
 {
     const epop_policy_sample_t seen[] = {sample(8, 0.2, 0.35)};
     epop_policy_job_t measured = job(seen, 1);
-    struct gain_model model = gain_model_fit(&measured, 0.7);
+    struct gain_model model = gain_model_fit(&measured, 0.7, NULL);
     (void)state;
     assert_int_equal(model.source, GAIN_FROM_MTCT);
     assert_float_equal(model.share, 0.05, 1e-9);
@@ -78,11 +78,11 @@ static void test_what_is_assumed(void **state)
     const epop_policy_sample_t other_phase = {.phase = 2, .nodes = 8, .iterations = 10, .seconds = 1, .mtct = 0};
     const epop_policy_sample_t one_node[] = {sample(1, 1, 0)};
     epop_policy_job_t nothing = job(&other_phase, 1), alone = job(one_node, 1);
-    struct gain_model model = gain_model_fit(&nothing, 0.7);
+    struct gain_model model = gain_model_fit(&nothing, 0.7, NULL);
     (void)state;
     assert_int_equal(model.source, GAIN_ASSUMED);
     assert_float_equal(gain_speedup(&model, 16) / 16, 0.7, 1e-9);
-    assert_int_equal(gain_model_fit(&alone, 0.7).source, GAIN_ASSUMED);
+    assert_int_equal(gain_model_fit(&alone, 0.7, NULL).source, GAIN_ASSUMED);
 }
 
 /* Speeds up to 16 nodes and not beyond: no share of Amdahl's law is like that. */
@@ -91,7 +91,7 @@ static void test_downey_where_it_is_nearer(void **state)
     const epop_policy_sample_t seen[] = {sample(4, 1.0 / 4, -1), sample(8, 1.0 / 8, -1), sample(16, 1.0 / 16, -1),
                                          sample(32, 1.0 / 16, -1), sample(64, 1.0 / 16, -1)};
     epop_policy_job_t measured = job(seen, 5);
-    struct gain_model model = gain_model_fit(&measured, 0.7);
+    struct gain_model model = gain_model_fit(&measured, 0.7, NULL);
     (void)state;
     assert_true(model.parallelism > 0);
     assert_float_equal(gain_speedup(&model, 8), 8, 1);
