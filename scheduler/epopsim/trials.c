@@ -305,6 +305,7 @@ static int run_one(struct trial *trial, const struct cast *cast, size_t place, c
                                     .latency = options->latency,
                                     .noise = options->noise,
                                     .seed = options->transform.seed,
+                                    .brief = !options->output && !options->replay,
                                     .exact = !options->script && limits_are_exact(workload),
                                     .progress = bar_show,
                                     .context = &bar};

@@ -47,6 +47,8 @@ int record_decision(struct schedule *schedule, double time, const struct decisio
 {
     struct decision_record record = {.time = time, .decision = *decision};
     int *nodes;
+    if (schedule->brief)
+        return 0;
     if (array_reserve(&schedule->decisions, &schedule->decision_room, schedule->decision_count + 1,
                       sizeof *schedule->decisions) ||
         copy_nodes(&nodes, decision->nodes, decision->count))
@@ -58,6 +60,10 @@ int record_decision(struct schedule *schedule, double time, const struct decisio
 
 int record_event(struct schedule *schedule, double time, char *text)
 {
+    if (text && schedule->brief) {
+        free(text);
+        return 0;
+    }
     if (!text ||
         array_reserve(&schedule->events, &schedule->event_room, schedule->event_count + 1, sizeof *schedule->events)) {
         free(text);
@@ -79,14 +85,14 @@ const struct stay *record_held(const struct job_record *job)
     return stay ? stay : &nothing;
 }
 
-/* A stay of no length did not take place. */
+/* A stay of no length did not take place, and a brief record keeps none. */
 void record_none(struct job_record *job, double time)
 {
     struct stay *stay = last_stay(job);
     if (!stay)
         return;
     stay->end = time;
-    if (stay->begin < time)
+    if (stay->begin < time && !job->brief)
         return;
     free(stay->nodes);
     job->stay_count--;

@@ -2,6 +2,7 @@
 #ifndef SCHEDULER_SIMULATED_SCHEDULE_H
 #define SCHEDULER_SIMULATED_SCHEDULE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "runtime/base/error.h"
@@ -27,6 +28,7 @@ struct job_record {
     double joules;  /* that its nodes used; 0: not known */
     struct stay *stays;
     int stay_count, stay_room;
+    bool brief; /* of the stays only the one that goes on is kept */
 };
 
 struct decision_record {
@@ -67,13 +69,14 @@ struct schedule {
     struct event_record *events;
     size_t event_count, event_room;
     struct metrics metrics;
+    bool brief; /* what the figures need, and no more: no decisions, no events */
 };
 
 void schedule_free(struct schedule *schedule);
 
 /* ---- Writing down what happens ------------------------------------------------------------------ */
 
-/* All return 0, or -1 when out of memory. */
+/* All return 0, or -1 when out of memory. Of a brief schedule decisions and events are let go. */
 
 int record_decision(struct schedule *schedule, double time, const struct decision *decision);
 

@@ -66,7 +66,8 @@ static int begin_job(struct run *run, size_t index, struct error *error)
     struct play *play = &run->plays[index];
     play->work = work;
     play->record = &run->schedule->jobs[index];
-    *play->record = (struct job_record){.work = work, .start = -1, .end = -1, .outcome = OUTCOME_NEVER};
+    *play->record = (struct job_record){
+        .work = work, .start = -1, .end = -1, .outcome = OUTCOME_NEVER, .brief = run->schedule->brief};
     if (check_work(run->workload, work, error))
         return -1;
     return run_expect(run, play, EVENT_SUBMIT, work->submit, error);
@@ -611,7 +612,7 @@ int simulate(const struct simulation *simulation, struct schedule *schedule, str
 {
     struct run run = {.simulation = simulation, .workload = simulation->workload, .schedule = schedule};
     int failed;
-    *schedule = (struct schedule){0};
+    *schedule = (struct schedule){.brief = simulation->brief};
     run.count = simulation->workload->count;
     failed = begin_run(&run, error) || play_on(&run, error) || finish_run(&run, error);
     if (failed) {

@@ -445,6 +445,29 @@ static void the_same_run_is_the_same_text(void **state)
     free(texts[1]);
 }
 
+/* Its figures are those of the whole one, but for the time that decisions took. */
+static void a_brief_schedule(void **state)
+{
+    (void)state;
+    struct machine machine;
+    resized_and_noisy(&machine);
+    struct schedule whole = run(&machine), brief;
+    resized_and_noisy(&machine);
+    machine.simulation.brief = true;
+    brief = run(&machine);
+    brief.metrics.decide_seconds = whole.metrics.decide_seconds;
+    brief.metrics.decide_longest = whole.metrics.decide_longest;
+    assert_memory_equal(&brief.metrics, &whole.metrics, sizeof brief.metrics);
+    assert_int_equal(brief.decision_count + brief.event_count, 0);
+    for (size_t i = 0; i < brief.job_count; i++) {
+        assert_near(brief.jobs[i].end, whole.jobs[i].end);
+        assert_true(whole.jobs[i].stay_count > 0);
+        assert_int_equal(brief.jobs[i].stay_count, 0);
+    }
+    schedule_free(&whole);
+    schedule_free(&brief);
+}
+
 /* By way of its JSON, as a user's replay. */
 static struct schedule recorded(const struct machine *machine)
 {
@@ -498,6 +521,7 @@ int main(void)
         cmocka_unit_test(a_script_of_nonsense),
         cmocka_unit_test(against_the_best),
         cmocka_unit_test(the_same_run_is_the_same_text),
+        cmocka_unit_test(a_brief_schedule),
         cmocka_unit_test(a_replay),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
