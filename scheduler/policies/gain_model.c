@@ -342,6 +342,7 @@ struct gain_job gain_job_of(const epop_policy_job_t *job, const epop_policy_stat
     made.movable = could_move(job) && made.bound <= 1e-6;
     made.near = fmax(options->ahead, 2 * (made.latency + gain_job_cost(&made, state, job->nodes)));
     made.ending = job->phase_count > 1 && job->phases[1].begins >= 0 && job->phases[1].begins <= made.near;
+    made.least = gain_job_above(&made, 0);
     return made;
 }
 

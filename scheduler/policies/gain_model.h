@@ -66,6 +66,7 @@ struct gain_job {
     int from;        /* nodes before the plan; 0: it starts */
     int nodes;       /* in the plan */
     int trial;       /* what is being looked at */
+    int least;       /* that it may have; 0: there is no such size */
     int top;         /* at most at its start: what its user wants, or the accepted size next to it */
     const char *why; /* of a start */
     bool held;       /* starts as soon as others have given back what it waits for */

@@ -284,7 +284,7 @@ double gain_round_soon(struct gain_round *round, int nodes, int *extra)
 /* What it cannot give back before its end. */
 static int fixed_nodes(const struct gain_job *job, int nodes)
 {
-    int least = gain_job_grows(job->job) ? gain_job_above(job, 0) : nodes;
+    int least = gain_job_grows(job->job) ? job->least : nodes;
     return least > 0 && least < nodes ? least : nodes;
 }
 
@@ -508,8 +508,7 @@ static int next_smaller(const struct gain_round *round, const struct gain_job *j
     int to = gain_job_fit(job, job->trial - (step < needed ? step : needed));
     if (to > 0 || !round->firm)
         return to;
-    int least = gain_job_above(job, 0);
-    return least < job->trial ? least : to;
+    return job->least < job->trial ? job->least : to;
 }
 
 /* What a donor could give next. */
@@ -629,11 +628,26 @@ static double stall_of_growth(const struct gain_round *round, const struct gain_
     return saves >= round->options->factor * cost ? cost : 0;
 }
 
-static struct offer weigh_size(struct gain_round *round, const struct gain_job *job, int nodes)
+/* All donors together give no more. */
+static int most_given(const struct gain_round *round)
+{
+    int most = 0;
+    for (int i = 0; i < round->count; i++)
+        if (is_donor(&round->jobs[i]))
+            most += round->jobs[i].nodes - round->jobs[i].least;
+    return most;
+}
+
+static struct offer weigh_size(struct gain_round *round, const struct gain_job *job, int nodes, int most)
 {
     struct offer offer = {.nodes = nodes, .during = gain_job_seconds(job, nodes)};
     offer.past = round->blocked && job->latency + gain_job_at_most(job, nodes) > round->shadow;
     offer.needed = nodes - nodes_not_given(round, offer.past);
+    offer.cost = INFINITY;
+    if (offer.needed > most) {
+        round->effort -= round->count;
+        return offer;
+    }
     double loss = collect_nodes(round, &offer);
     double stall = stall_of_growth(round, job, nodes);
     offer.done = wait_for(round, job, nodes) + offer.during + stall;
@@ -686,10 +700,10 @@ static bool is_possible(const struct gain_job *job, const struct offer *offer, d
 /* The cheapest one. */
 static struct offer best_offer(struct gain_round *round, const struct gain_job *job, double done)
 {
-    int sizes[SIZES], count = sizes_of(job, round->free, sizes);
+    int sizes[SIZES], count = sizes_of(job, round->free, sizes), most = most_given(round);
     struct offer best = {.cost = INFINITY};
     for (int i = 0; i < count; i++) {
-        struct offer offer = weigh_size(round, job, sizes[i]);
+        struct offer offer = weigh_size(round, job, sizes[i], most);
         if (is_possible(job, &offer, done) && offer.cost < best.cost && gain_round_safe(round, job, offer.nodes))
             best = offer;
     }
