@@ -258,11 +258,28 @@ def bench_amr(quick):
     evolving.bench(BUILD, MPIEXEC, quick, note)
 
 
+def used_by(words, stdin):
+    """Seconds of the processor, and MiB of memory at most, that a command takes."""
+    child = subprocess.Popen(words, stdin=stdin, stdout=subprocess.DEVNULL)
+    _, status, used = os.wait4(child.pid, 0)
+    child.returncode = os.waitstatus_to_exitcode(status)
+    if child.returncode:
+        raise subprocess.CalledProcessError(child.returncode, words)
+    return used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
+
+
 def bench_scheduler(quick):
     """No ranks: what decides knows no MPI."""
     done = subprocess.run([BENCH / "scheduler"], stdout=subprocess.PIPE, text=True, timeout=600, check=True)
     for line in done.stdout.splitlines():
         note(**json.loads(line))
+    jobs = 10000 if quick else 100000
+    with tempfile.TemporaryFile() as trace:
+        subprocess.run([BUILD / "bin/epopsim", "generate", "--nodes", "10000", "--jobs", str(jobs)], stdout=trace, timeout=600, check=True)
+        for policy in ("easy", "ers", "gain"):
+            trace.seek(0)
+            seconds, mib = used_by([BUILD / "bin/epopsim", "-q", "--load", "0.85", "--malleable", "0.5", "--policy", policy, "-"], trace)
+            note(bench="workload", policy=policy, jobs=jobs, seconds=seconds, mib=mib)
 
 
 def bench_elastic(quick):

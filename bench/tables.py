@@ -381,6 +381,11 @@ def scheduler(results):
          both(number(each["next_ms"]), number(each["next_most_ms"]))] for each in of(results, "scheduler")]
 
 
+def workload(results):
+    return ["policy", "jobs", "processor time, s", "memory, MiB"], [
+        [f"`{each['policy']}`", f"{each['jobs']:,}", number(each["seconds"]), number(each["mib"])] for each in of(results, "workload")]
+
+
 SITES = {"epoprm --local 4": "`epoprm --local 4`", "Slurm, the adviser": "Slurm, joiners by srun",
          "by hand, join": "`epopctl resize --wait`, join", "by hand, spawn": "`epopctl resize --wait`, spawn"}
 
@@ -419,7 +424,7 @@ TABLES = {"probe": probe, "loops": loops, "loops-calls": loops_calls, "tune": tu
           "measure-reports": measure_reports, "debug": debug, "interpose": interpose, "resize": resize, "methods": methods,
           "methods-commit": methods_commit, "methods-single": methods_single, "ahead": ahead, "balance": balance, "psets": psets,
           "psets-water": psets_water, "redist": redist, "redist-spans": redist_spans, "described": described, "blocks": blocks,
-          "blocks-spans": blocks_spans, "checkpoint": checkpoint, "scalapack": scalapack, "amr": amr, "scheduler": scheduler,
+          "blocks-spans": blocks_spans, "checkpoint": checkpoint, "scalapack": scalapack, "amr": amr, "scheduler": scheduler, "workload": workload,
           "latency": latency, "scale": scale}
 
 
