@@ -293,11 +293,11 @@ static void describe_decision(char *text, size_t size, const struct decision_rec
 static int compare_with_record(struct run *run, struct error *error)
 {
     const struct schedule *recorded = run->simulation->replay;
-    const struct decision_record *is = &run->schedule->decisions[run->schedule->decision_count - 1];
     size_t at = run->compared;
     char text[200], other[200] = "nothing more";
     if (!recorded)
         return 0;
+    const struct decision_record *is = &run->schedule->decisions[run->schedule->decision_count - 1];
     if (at < recorded->decision_count && same_decision(is, &recorded->decisions[at])) {
         run->compared++;
         return 0;
