@@ -5,6 +5,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "scheduler/policies/sizes.h"
+
 /* ---- How a job speeds up ------------------------------------------------------------------------ */
 
 static double clamp(double value, double low, double high)
@@ -222,43 +224,16 @@ static int ranges_of(const struct gain_job *job, const epop_policy_range_t *foun
     return count;
 }
 
-/* From range to range, until all agree on a size; 0: they do not. */
-static int agreed_size(const struct gain_job *job, int nodes, int (*next)(const epop_policy_range_t *range, int nodes))
-{
-    const epop_policy_range_t *found[3];
-    int count = ranges_of(job, found), agree = 0;
-    for (int i = 0; nodes > 0 && agree < count; i = (i + 1) % count) {
-        int size = next(found[i], nodes);
-        agree = size == nodes ? agree + 1 : 1;
-        nodes = size;
-    }
-    return nodes;
-}
-
 int gain_job_fit(const struct gain_job *job, int nodes)
 {
-    return agreed_size(job, nodes, epop_policy_fit);
-}
-
-/* The smallest size of the range that is `nodes` or more; 0: none. */
-static int smallest_from(const epop_policy_range_t *range, int nodes)
-{
-    if (!range->count)
-        return nodes > range->max ? 0 : nodes < range->min ? range->min : nodes;
-    int low = 0, high = range->count;
-    while (low < high) {
-        int middle = (low + high) / 2;
-        if (range->sizes[middle] < nodes)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < range->count ? range->sizes[low] : 0;
+    const epop_policy_range_t *found[3];
+    return sizes_fit(found, ranges_of(job, found), nodes);
 }
 
 int gain_job_above(const struct gain_job *job, int nodes)
 {
-    return agreed_size(job, nodes + 1, smallest_from);
+    const epop_policy_range_t *found[3];
+    return sizes_from(found, ranges_of(job, found), nodes + 1);
 }
 
 /* The smallest size at which it was measured, and up to which its speedup is not made up; 0: it was not measured. */
