@@ -70,10 +70,10 @@ static int take_policy(const struct option_row *row, struct options *options, co
     }
 }
 
-int options_take_all_policies(struct options *options, struct error *error)
+int options_take_usual_policies(struct options *options, struct error *error)
 {
-    for (const epop_policy_t *const *policy = policies; *policy; policy++)
-        if (options_add_policy(options, strdup((*policy)->name), error))
+    for (int i = 0; i < POLICIES_COMPARED; i++)
+        if (options_add_policy(options, strdup(policies[i]->name), error))
             return -1;
     return 0;
 }
@@ -81,9 +81,9 @@ int options_take_all_policies(struct options *options, struct error *error)
 void options_list_policies(FILE *file)
 {
     for (const epop_policy_t *const *policy = policies; *policy; policy++) {
-        fprintf(file, "%-6s %s\n", (*policy)->name, (*policy)->summary);
+        fprintf(file, "%-9s %s\n", (*policy)->name, (*policy)->summary);
         for (const epop_policy_option_t *option = (*policy)->options; option && option->name; option++)
-            fprintf(file, "       %s=%s  %s\n", option->name, option->value, option->help);
+            fprintf(file, "          %s=%s  %s\n", option->name, option->value, option->help);
     }
 }
 
@@ -152,7 +152,7 @@ int options_take_seed(const struct option_row *row, struct options *options, con
 static const struct option_row rows[] = {
     {"policy", "POLICY,...",
      "NAME or ./MINE.so, each with [,OPTION=VALUE...]; several, by commas or\nby repeating it, are shown side by side "
-     "(all that are built in)",
+     "(easy, ers and gain)",
      OPT_OWN(take_policy), .group = "What decides:"},
     {"patience", "SECONDS", "of CPU time that a policy may take for a decision (10)", OPT_NUMBER(patience, 0.01, 1e6)},
     {"list-policies", NULL, "list them with their options, and do no more", OPT_FLAG(list_policies)},

@@ -35,8 +35,8 @@ void options_help(FILE *file);
 
 /* One policy more, NAME[,OPTION=VALUE...], which becomes the options' own, also on failure; NULL: no memory. */
 int options_add_policy(struct options *options, char *word, struct error *error);
-/* Adds all that are built in. */
-int options_take_all_policies(struct options *options, struct error *error);
+/* Adds those that are compared where none is named. */
+int options_take_usual_policies(struct options *options, struct error *error);
 /* All that are built in, with their options. */
 void options_list_policies(FILE *file);
 

@@ -266,14 +266,14 @@ static int read_script(struct cast *cast, const struct workload *workload, struc
     return 0;
 }
 
-/* Without any named: those of the replay, or all that are built in. */
+/* Without any named: those of the replay, or those that are usually compared. */
 static int name_policies(struct cast *cast, struct options *options, struct error *error)
 {
     if (options->policy_count > 0)
         return 0;
     if (options->replay)
         return take_recorded_policies(&cast->recorded, options, error);
-    return options_take_all_policies(options, error);
+    return options_take_usual_policies(options, error);
 }
 
 static int open_cast(struct cast *cast, struct options *options, const struct workload *workload, struct error *error)

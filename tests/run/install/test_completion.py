@@ -55,7 +55,7 @@ def test_all_commands(shell, program):
     ("epopsim --policy easy,g", "gain"),
     ("epopsim p", "pi.so"),
     ("epoprm report --format ", "html json"),
-    ("epoprm start --policy ", "easy ers gain"),
+    ("epoprm start --policy ", "average dmr easy ers gain keeppref min pref"),
     ("epoprm submit --ran", "--ranks"),
     ("epoprm submit pi.so --ran", ""),
     ("epoprm submit --ranks 2 p", "pi.so"),

@@ -15,6 +15,7 @@ EPOPSIM = job.BUILD / "bin/epopsim"
 NASA = job.ROOT / "scheduler/examples/NASA-iPSC-1993-3.1-cln.swf.gz"
 EXAMPLES = job.ROOT / "schema/examples/workload"
 PHASES = EXAMPLES / "valid/phases.json"
+PUBLISHED = ["min", "pref", "average", "keeppref", "dmr"]
 BAD = job.BUILD / "tests/policies/bad.so"
 
 
@@ -80,14 +81,35 @@ def test_gzip_or_not_is_the_same(space):
     assert strip(epopsim(space, "--policy", "easy", "--tsv", packed).out) == strip(plain.out)
 
 
-def test_the_table_has_every_policy(space):
+def test_the_table_has_the_usual_policies(space):
     result = epopsim(space, PHASES)
-    names = [line.split()[0] for line in epopsim(space, "--list-policies").out.splitlines() if not line.startswith(" ")]
-    assert result.status == 0 and {"easy"} <= set(names), result
+    known = [line.split()[0] for line in epopsim(space, "--list-policies").out.splitlines() if not line.startswith(" ")]
+    names = ["easy", "ers", "gain"]
+    assert result.status == 0 and known == [*names, *PUBLISHED], result
     lines = result.out.splitlines()
     assert lines[0].split()[:2] == ["policy", "makespan/s"] and "energy/MJ" in lines[0]
     assert [line.split()[0] for line in lines[1:]] == names
     assert all("(" in line for line in lines[2:]) and "(" not in lines[1]
+
+
+def starts(space, *words):
+    """Of each policy that is named: {job: when it starts}; and how many resizes there are."""
+    result = epopsim(space, "-q", *words, "-o", "starts.json")
+    assert result.status == 0, result
+    runs = json.loads((space.directory / "starts.json").read_text())["runs"]
+    return [({job["id"]: job["start"] for job in run["jobs"]}, run["metrics"]["resizes"]) for run in runs]
+
+
+def test_published_policies_are_easy_with_rigid_jobs(space):
+    easy, *others = starts(space, "--jobs", "2000", "--load", "0.9", "--policy", ",".join(["easy", *PUBLISHED]), NASA)
+    assert easy[1] == 0 and all(other == easy for other in others)
+
+
+@pytest.mark.parametrize("share", ["0.5", "1"])
+def test_published_policies_come_to_rest(space, share):
+    """Nodes that one job gives for another do not go back and forth while that one waits. All jobs of all kinds are done."""
+    for _, resizes in starts(space, "--jobs", "1000", "--load", "0.95", "--malleable", share, "--policy", ",".join(PUBLISHED), NASA):
+        assert 50 < resizes < 10000, resizes
 
 
 def test_policies_with_options(space):
