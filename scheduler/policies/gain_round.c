@@ -633,7 +633,7 @@ static int most_given(const struct gain_round *round)
 {
     int most = 0;
     for (int i = 0; i < round->count; i++)
-        if (is_donor(&round->jobs[i]))
+        if (is_donor(&round->jobs[i]) && round->jobs[i].nodes > round->jobs[i].least)
             most += round->jobs[i].nodes - round->jobs[i].least;
     return most;
 }

@@ -183,6 +183,22 @@ static void test_never_below_the_minimum_and_only_accepted_sizes(void **state)
     assert_null(decision_on(1));
 }
 
+/* One that has fewer nodes than its phase accepts gives none; others still may. */
+static void test_a_job_smaller_than_its_phase_accepts_is_no_donor(void **state)
+{
+    const epop_policy_phase_t phases[] = {{"loop", 1, {12, 16, NULL, 0}, 0}};
+    struct core_job small = malleable(1, 4, 1, 16, 1000);
+    (void)state;
+    small.phases = phases;
+    small.phase_count = 1;
+    start(0, small);
+    start(0, malleable(2, 12, 4, 12, 10000));
+    measured(2, 0.01);
+    submit(core, 100, rigid(3, 6, 50));
+    decide(100);
+    assert_decided(DECISION_RESIZE, 2, 6, "makes room for job 3");
+}
+
 static void test_waiting_jobs_share_what_is_idle(void **state)
 {
     int all = 0;
@@ -419,6 +435,7 @@ int main(void)
         TEST(test_a_running_job_makes_room),
         TEST(test_no_room_that_costs_more_than_it_saves),
         TEST(test_never_below_the_minimum_and_only_accepted_sizes),
+        TEST(test_a_job_smaller_than_its_phase_accepts_is_no_donor),
         TEST(test_waiting_jobs_share_what_is_idle),
         TEST(test_a_moldable_job_starts_smaller_only_if_it_is_done_earlier),
         TEST(test_what_is_behind_does_not_delay_the_first),
