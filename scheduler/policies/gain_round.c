@@ -372,6 +372,20 @@ static int own_nodes(const struct gain_round *round, const epop_policy_job_t *jo
     return time >= begin && time < end ? job->wanted : 0;
 }
 
+/* The last change up to that time, or the first of all. */
+static int change_at(const struct gain_round *round, double time)
+{
+    int low = 0, high = round->spare_count;
+    while (high - low > 1) {
+        int middle = (low + high) / 2;
+        if (round->spares[middle].time <= time)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 /* The nodes are there from `begin` to `end`, of what is spare or else beside what was promised. `job`: NULL, or one
  * that waits. */
 static bool is_there(struct gain_round *round, const epop_policy_job_t *job, bool spare, double begin, double end,
@@ -379,7 +393,8 @@ static bool is_there(struct gain_round *round, const epop_policy_job_t *job, boo
 {
     if (!round->spare_count && !find_spares(round))
         return false;
-    for (int i = 0; i < round->spare_count && round->spares[i].time < end - ROUNDED; i++) {
+    for (int i = change_at(round, begin + ROUNDED); i < round->spare_count && round->spares[i].time < end - ROUNDED;
+         i++) {
         const struct gain_spare *at = &round->spares[i];
         double until = i + 1 < round->spare_count ? round->spares[i + 1].time : INFINITY;
         int own = job ? own_nodes(round, job, spare, at->time) : 0;
