@@ -38,6 +38,7 @@ struct piece {
     int least, preferred, most;
     int nodes;                          /* in the plan */
     int trial;                          /* what is being looked at */
+    int surplus;                        /* above its least size, or what it prefers, as last sorted */
     const epop_policy_job_t *given_for; /* that it made room for first; NULL: none */
     bool movable;
     bool served; /* one that waits: it starts, or nodes that come are held for it */
@@ -65,16 +66,20 @@ static bool resizes(const epop_policy_job_t *job)
     return job->kind == EPOP_MALLEABLE;
 }
 
+static bool may_be_resized(const epop_policy_job_t *job)
+{
+    return job->state == EPOP_POLICY_RUNS && (job->phase_count < 1 || job->phases[0].elastic);
+}
+
 /* A phase at the start that accepts none of the job's sizes does not keep it from starting. */
 static struct piece piece_of(const epop_policy_job_t *job)
 {
     struct piece piece = {.job = job, .nodes = job->target, .ranges = {&job->range}, .range_count = 1};
-    bool elastic = job->phase_count < 1 || job->phases[0].elastic;
     if (job->phase_count > 0)
         piece.ranges[piece.range_count++] = &job->phases[0].range;
     if (!sizes_from(piece.ranges, piece.range_count, 1))
         piece.range_count = 1;
-    piece.movable = resizes(job) && job->state == EPOP_POLICY_RUNS && elastic;
+    piece.movable = resizes(job) && may_be_resized(job);
     piece.least = resizes(job) ? sizes_from(piece.ranges, piece.range_count, 1) : job->wanted;
     piece.most = resizes(job) ? fit(&piece, job->range.max) : job->wanted;
     int preferred = resizes(job) ? fit(&piece, job->wanted) : job->wanted;
@@ -112,8 +117,7 @@ static void serve_wishes(struct round *round)
     for (int i = 0; i < round->state->running_count; i++) {
         struct piece *piece = &round->running[i];
         const epop_policy_job_t *job = piece->job;
-        bool elastic = job->phase_count < 1 || job->phases[0].elastic;
-        if (job->kind != EPOP_EVOLVING || job->asked <= 0 || job->state != EPOP_POLICY_RUNS || !elastic)
+        if (job->kind != EPOP_EVOLVING || job->asked <= 0 || !may_be_resized(job))
             continue;
         int to = fit(piece, job->asked);
         if (to <= 0 || to - piece->nodes > round->free)
@@ -248,39 +252,29 @@ static int most_given(const struct round *round, bool keep)
     return most;
 }
 
-/* Above its least size, or what it prefers. */
-static int surplus_of(const struct piece *piece, bool preferred)
-{
-    return piece->nodes - (preferred ? piece->preferred : piece->least);
-}
-
 static int by_surplus(const void *one, const void *other)
 {
     const struct piece *a = *(struct piece *const *)one, *b = *(struct piece *const *)other;
-    int x = surplus_of(a, false), y = surplus_of(b, false);
-    return (x < y) - (x > y) ? (x < y) - (x > y) : (a > b) - (a < b);
-}
-
-static int by_preferred_surplus(const void *one, const void *other)
-{
-    const struct piece *a = *(struct piece *const *)one, *b = *(struct piece *const *)other;
-    int x = surplus_of(a, true), y = surplus_of(b, true);
-    return (x < y) - (x > y) ? (x < y) - (x > y) : (a > b) - (a < b);
+    int order = (a->surplus < b->surplus) - (a->surplus > b->surplus);
+    return order ? order : (a > b) - (a < b);
 }
 
 /* Those that may be resized, who has most too many first; their number. */
 static int sort_movable(struct round *round)
 {
     int count = 0;
-    for (int i = 0; i < round->state->running_count; i++)
-        if (round->running[i].movable)
-            round->order[count++] = &round->running[i];
-    qsort(round->order, (size_t)count, sizeof(struct piece *),
-          round->strategy->preferred ? by_preferred_surplus : by_surplus);
+    for (int i = 0; i < round->state->running_count; i++) {
+        struct piece *piece = &round->running[i];
+        if (!piece->movable)
+            continue;
+        piece->surplus = piece->nodes - (round->strategy->preferred ? piece->preferred : piece->least);
+        round->order[count++] = piece;
+    }
+    qsort(round->order, (size_t)count, sizeof(struct piece *), by_surplus);
     return count;
 }
 
-/* At least `nodes` fewer, not below `least`; as it is if there is no such size. */
+/* At least `nodes` fewer, or `least` if there is no such size above it. */
 static int smaller(const struct piece *piece, int nodes, int least)
 {
     int to = fit(piece, piece->nodes - nodes);
@@ -321,18 +315,25 @@ static int move_to_level(struct round *round, int count, double level, bool down
     return moved;
 }
 
-/* All that have a larger share of their range go down to the same share. Nodes given. */
-static int give_evenly(struct round *round, int count, int needed)
+/* The highest level at which those above it give so many nodes, or those below it take no more. */
+static double level_for(struct round *round, int count, int nodes, bool down)
 {
     double low = 0, high = 1;
     for (int i = 0; i < 30; i++) {
         double level = (low + high) / 2;
-        if (move_to_level(round, count, level, true) >= needed)
+        int moved = move_to_level(round, count, level, down);
+        if (down ? moved >= nodes : moved <= nodes)
             low = level;
         else
             high = level;
     }
-    int given = move_to_level(round, count, low, true);
+    return low;
+}
+
+/* All that have a larger share of their range go down to the same share. Nodes given. */
+static int give_evenly(struct round *round, int count, int needed)
+{
+    int given = move_to_level(round, count, level_for(round, count, needed, true), true);
     for (int i = 0; i < count && given > needed; i++) { /* what sizes between two levels give too much */
         struct piece *piece = round->order[i];
         int to = fit(piece, piece->trial + given - needed);
@@ -427,18 +428,11 @@ static void grow_in_turn(struct round *round, bool preferred)
 static void grow_evenly(struct round *round)
 {
     int count = 0;
-    double low = 0, high = 1;
     for (int i = 0; i < round->state->running_count; i++)
         if (may_grow(&round->running[i]))
             round->order[count++] = &round->running[i];
-    for (int i = 0; i < 30; i++) {
-        double level = (low + high) / 2;
-        if (move_to_level(round, count, level, false) <= round->free)
-            low = level;
-        else
-            high = level;
-    }
-    round->free -= move_to_level(round, count, move_to_level(round, count, 1, false) <= round->free ? 1 : low, false);
+    bool all = move_to_level(round, count, 1, false) <= round->free;
+    round->free -= move_to_level(round, count, all ? 1 : level_for(round, count, round->free, false), false);
     for (int i = 0; i < count; i++) {
         struct piece *piece = round->order[i];
         int there = piece->trial + round->free, to = fit(piece, piece->most < there ? piece->most : there);
