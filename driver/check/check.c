@@ -1,7 +1,9 @@
 /*
  * The check driver: prints the structure of a program that was loaded and found valid, as a table, as JSON
- * or as a graph for graphviz. Runs no block, and needs neither MPI nor a launcher.
+ * or as a graph for graphviz. Runs no block, and needs neither MPI nor a launcher; but with --data it has INIT run, and
+ * prints what the program describes, too.
  */
+#include <cjson/cJSON.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,10 +11,12 @@
 
 #include "driver/common/builtin.h"
 #include "epop_api/program.h"
+#include "runtime/describe/program.h"
 
+/* data: what it describes, as epop__describe_table has it; NULL: nothing, or it is not asked for. */
 struct format {
     const char *name;
-    int (*print)(const epop_program_t *program);
+    int (*print)(const epop_program_t *program, const cJSON *data);
 };
 
 static const char *element_name(const epop_element_t *element)
@@ -22,7 +26,7 @@ static const char *element_name(const epop_element_t *element)
 
 /* ---- text ---- */
 
-#define COLUMNS 6
+#define COLUMNS 6 /* of both tables, at most */
 
 struct row {
     char cells[COLUMNS][96];
@@ -89,37 +93,84 @@ static void print_own_blocks(const epop_program_t *program)
                program->rebuild ? " rebuild" : "", program->release ? " release" : "");
 }
 
-static int print_text(const epop_program_t *program)
+static void print_table(const struct row *rows, int count)
+{
+    int widths[COLUMNS];
+    measure(rows, count, widths);
+    for (int i = 0; i < count; i++)
+        print_row(&rows[i], widths);
+}
+
+static void fill_data_row(struct row *row, const cJSON *entry)
+{
+    static const char *const members[] = {"name", "kind"}, *const numbers[] = {"bytes", "most"};
+    memset(row, 0, sizeof *row);
+    for (int i = 0; i < 2; i++) {
+        snprintf(row->cells[i], sizeof row->cells[i], "%s",
+                 cJSON_GetStringValue(cJSON_GetObjectItem(entry, members[i])));
+        snprintf(row->cells[2 + i], sizeof row->cells[2 + i], "%.0f",
+                 cJSON_GetNumberValue(cJSON_GetObjectItem(entry, numbers[i])));
+    }
+    snprintf(row->cells[4], sizeof row->cells[4], "%s",
+             cJSON_IsTrue(cJSON_GetObjectItem(entry, "constant"))  ? "constant"
+             : cJSON_IsTrue(cJSON_GetObjectItem(entry, "scratch")) ? "scratch"
+                                                                   : "");
+}
+
+static int print_data(const cJSON *data)
+{
+    static const struct row heading = {{"data", "kind", "bytes", "most on a rank", "flags"}};
+    int count = 1;
+    struct row *rows = malloc((size_t)(1 + cJSON_GetArraySize(data)) * sizeof *rows);
+    const cJSON *entry;
+    if (!rows)
+        return EPOP_ERR_MEMORY;
+    rows[0] = heading;
+    cJSON_ArrayForEach(entry, data) fill_data_row(&rows[count++], entry);
+    print_table(rows, count);
+    free(rows);
+    return 0;
+}
+
+static int print_text(const epop_program_t *program, const cJSON *data)
 {
     static const struct row heading = {{"pc", "type", "name", "blocks", "sizes", "preferred"}};
-    int count = program->size + 1, widths[COLUMNS];
-    struct row *rows = malloc((size_t)count * sizeof *rows);
+    struct row *rows = malloc((size_t)(program->size + 1) * sizeof *rows);
     if (!rows)
         return EPOP_ERR_MEMORY;
     rows[0] = heading;
     for (int pc = 0; pc < program->size; pc++)
         fill_row(&rows[pc + 1], program, pc);
-    measure(rows, count, widths);
     printf("program '%s': valid, %d element%s\n", program->name, program->size, program->size == 1 ? "" : "s");
-    for (int i = 0; i < count; i++)
-        print_row(&rows[i], widths);
+    print_table(rows, program->size + 1);
     if (program->finalizer > 0)
         printf("finalizer: pc %d (%s)\n", program->finalizer, element_name(&program->elements[program->finalizer]));
     print_own_blocks(program);
     free(rows);
-    return 0;
+    return data ? print_data(data) : 0;
 }
 
 /* ---- json ---- */
 
-static int print_json(const epop_program_t *program)
+static char *text_with_data(const char *structure, const cJSON *data)
 {
-    char *text = epop_program_to_json(program);
-    if (!text)
-        return EPOP_ERR_MEMORY;
-    puts(text);
-    free(text);
-    return 0;
+    cJSON *json = cJSON_Parse(structure);
+    cJSON_AddItemToObject(json, "data", cJSON_Duplicate(data, 1));
+    char *text = cJSON_Print(json);
+    cJSON_Delete(json);
+    return text;
+}
+
+static int print_json(const epop_program_t *program, const cJSON *data)
+{
+    char *structure = epop_program_to_json(program);
+    char *text = structure && data ? text_with_data(structure, data) : structure;
+    if (text)
+        puts(text);
+    if (text != structure)
+        cJSON_free(text);
+    free(structure);
+    return text ? 0 : EPOP_ERR_MEMORY;
 }
 
 /* ---- dot ---- */
@@ -158,8 +209,9 @@ static void print_edges(const epop_program_t *program, int pc)
     printf("    e%d -> e%d;\n", pc, pc + 1);
 }
 
-static int print_dot(const epop_program_t *program)
+static int print_dot(const epop_program_t *program, const cJSON *data)
 {
+    (void)data;
     printf("digraph \"");
     print_quoted(program->name);
     printf("\" {\n");
@@ -178,6 +230,7 @@ static const struct format formats[] = {{"text", print_text}, {"json", print_jso
 
 struct check {
     const struct format *format;
+    bool data;
 };
 
 static int check_open(void **state)
@@ -185,7 +238,7 @@ static int check_open(void **state)
     struct check *check = malloc(sizeof *check);
     if (!check)
         return EPOP_ERR_MEMORY;
-    check->format = &formats[0];
+    *check = (struct check){.format = &formats[0]};
     *state = check;
     return 0;
 }
@@ -193,7 +246,10 @@ static int check_open(void **state)
 static int check_option(void *state, const char *name, const char *value)
 {
     struct check *check = state;
-    (void)name; /* there is only --format */
+    if (!strcmp(name, "data")) {
+        check->data = true;
+        return EPOP_DRIVER_INIT;
+    }
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
         if (!strcmp(formats[i].name, value)) {
             check->format = &formats[i];
@@ -203,16 +259,29 @@ static int check_option(void *state, const char *name, const char *value)
     return EPOP_ERR_ARGUMENT;
 }
 
-/* One process prints for all of a launch. */
+/* One process prints for all of a launch; with --data, when that is there. */
 static int check_loaded(void *state, const epop_program_t *program, int rank)
 {
     const struct check *check = state;
-    int result = rank <= 0 ? check->format->print(program) : 0;
+    if (check->data)
+        return 0;
+    int result = rank <= 0 ? check->format->print(program, NULL) : 0;
     return result == 0 ? EPOP_DRIVER_DONE : result;
+}
+
+/* What was described is as it has to be. */
+static void check_finished(void *state, const epop_position_t *position)
+{
+    const struct check *check = state;
+    cJSON *data = check->data ? epop__describe_table() : NULL;
+    if (check->data && position->rank == 0)
+        check->format->print(position->program, data);
+    cJSON_Delete(data);
 }
 
 static const epop_driver_option_t check_options[] = {
     {"format", "text|json|dot", "how the structure is printed (text)"},
+    {"data", NULL, "run INIT, and print what the program describes"},
     {NULL, NULL, NULL},
 };
 
@@ -220,11 +289,12 @@ const epop_driver_t driver_check = {
     .abi_version = EPOP_DRIVER_ABI_VERSION,
     .struct_size = sizeof(epop_driver_t),
     .name = "check",
-    .summary = "validates the program and prints its structure, without running it",
+    .summary = "validates the program and prints its structure, without running its phases",
     .flags = EPOP_DRIVER_NO_WALK,
     .options = check_options,
     .open = check_open,
     .option = check_option,
     .loaded = check_loaded,
+    .finished = check_finished,
     .close = free,
 };

@@ -160,7 +160,11 @@ int drivers_option(struct drivers *drivers, const char *name, const char *value,
         if (!option)
             continue;
         int result = slot->table.option ? slot->table.option(slot->state, name, value) : 0;
-        if (result == 0)
+        if (result == EPOP_DRIVER_INIT) {
+            drivers->init_only = 1;
+            drivers->no_walk = 0;
+        }
+        if (result == 0 || result == EPOP_DRIVER_INIT)
             return 0;
         const char *why = slot->table.explain ? slot->table.explain(slot->state) : NULL;
         if (why)

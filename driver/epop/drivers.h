@@ -23,6 +23,7 @@ struct drivers {
     int count;
     struct driver_slot slots[DRIVERS_MAX];
     int no_walk;         /* a driver never walks (EPOP_DRIVER_NO_WALK): load, drivers_loaded, and exit */
+    int init_only;       /* instead, the walk ends behind INIT (EPOP_DRIVER_INIT) */
     int iteration_hooks; /* a driver has iteration_begin or _end; else the walker need not call those */
     int element_hooks;   /* a driver has element_enter or _leave */
     int adapted_hooks;   /* a driver has adapted */

@@ -491,12 +491,27 @@ static enum walk_outcome walk_again(struct walk *w, const struct position *posit
     return walk_on(w, ENTRY_AGAIN);
 }
 
+/* No phase runs: what INIT has made is looked at, and freed. */
+static enum walk_outcome end_behind_init(struct walk *w)
+{
+    const char *fault = w->elastic->inspect(w->elastic->context);
+    w->position.pc = 0;
+    if (fault)
+        return (enum walk_outcome)fail_walk(w, EPOP_ERR_ARGUMENT, fault);
+    atomic_store(&w->elastic->live->pc, -1);
+    drivers_finished(w->drivers, &w->position);
+    release_process(w);
+    return WALK_ENDED;
+}
+
 static enum walk_outcome walk_start(struct walk *w, int *argc, char ***argv)
 {
     struct position position;
     int result = run_init(w, argc, argv, false);
     if (result != WALK_ON)
         return (enum walk_outcome)result;
+    if (w->drivers->init_only)
+        return end_behind_init(w);
     return w->elastic->restart(w->elastic->context, &position) ? walk_again(w, &position) : walk_on(w, ENTRY_NEW);
 }
 

@@ -49,6 +49,9 @@ typedef struct epop_driver_option {
 /* A flag: never walks, needs neither MPI nor a launcher. */
 #define EPOP_DRIVER_NO_WALK 1u
 
+/* What `option` may return: the program runs, up to the end of INIT, whatever the flags say. */
+#define EPOP_DRIVER_INIT (-2)
+
 /* ---- An adaptation in one process ----------------------------------------------------------- */
 
 /* Bytes that the library moved between this process and another one. */

@@ -72,6 +72,52 @@ int describe_program_look_at_data(bool moved, struct error *error, struct error 
     return describe_look(world.comm, LOOK_DATA, p->describe, p->data, error, hint);
 }
 
+int describe_program_inspect(struct error *error, struct error *hint)
+{
+    const struct describe_program *p = &describe_program;
+    hint->code = ERROR_NONE;
+    if (!p->describe)
+        return 0;
+    int failed = describe_program_pack() != EPOP_OK, any;
+    MPI_Allreduce(&failed, &any, 1, MPI_INT, MPI_MAX, world.comm);
+    if (any)
+        return error_set(error, ERROR_FAILED, "its pack block returned an error");
+    return describe_look(world.comm, LOOK_DATA, p->describe, p->data, error, hint);
+}
+
+static cJSON *row_of(const struct described *entry, int64_t bytes, int64_t most)
+{
+    cJSON *row = cJSON_CreateObject();
+    cJSON_AddStringToObject(row, "name", entry->name);
+    cJSON_AddStringToObject(row, "kind", entry->kind->word);
+    cJSON_AddNumberToObject(row, "bytes", (double)bytes);
+    cJSON_AddNumberToObject(row, "most", (double)most);
+    cJSON_AddBoolToObject(row, "constant", entry->flags & EPOP_CONSTANT);
+    cJSON_AddBoolToObject(row, "scratch", entry->flags & EPOP_SCRATCH);
+    return row;
+}
+
+cJSON *epop__describe_table(void)
+{
+    const struct describe_program *p = &describe_program;
+    epop_description_t d = {0};
+    struct error unsaid;
+    if (!p->describe || describe_run(&d, DESCRIBE_LIST, p->describe, p->data, NULL, 0, &unsaid)) {
+        describe_free(&d);
+        return NULL;
+    }
+    cJSON *rows = cJSON_CreateArray();
+    for (int i = 0; i < d.count; i++) {
+        const struct described *entry = &d.entries[i];
+        int64_t mine = entry->kind->bytes(entry, world.rank, world.size), all, most;
+        MPI_Allreduce(&mine, &all, 1, MPI_INT64_T, MPI_SUM, world.comm);
+        MPI_Allreduce(&mine, &most, 1, MPI_INT64_T, MPI_MAX, world.comm);
+        cJSON_AddItemToArray(rows, row_of(entry, all, most));
+    }
+    describe_free(&d);
+    return rows;
+}
+
 /* ---- For processes that join -------------------------------------------------------------------- */
 
 #define MOST_VALUES (64 << 10) /* bytes: what is more is compared in the window alone */

@@ -37,6 +37,14 @@ void describe_program_release(void);
 int describe_program_look_at_form(struct error *error);
 int describe_program_look_at_data(bool moved, struct error *error, struct error *hint);
 
+/* A look at all of it behind INIT, after the pack block, where no phase is to run. As above. */
+int describe_program_inspect(struct error *error, struct error *hint);
+
+/* What the program describes: [{"name", "kind", "bytes", "most", "constant", "scratch"}], with the bytes of all ranks
+ * and of the rank that has the most. From cJSON; NULL: it describes nothing, or out of memory. Collective over
+ * the world. */
+EPOP_API cJSON *epop__describe_table(void);
+
 /*
  * For processes that join, so that a resize is refused while nothing has moved if one of them describes something else.
  * The program's thread; local.

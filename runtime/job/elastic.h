@@ -29,6 +29,8 @@ struct elastic {
     /* A first look at what the program describes: behind INIT with pc 0, and when an elastic phase begins. NULL, or
      * what is wrong. Collective over the first world, if anything is done. */
     const char *(*look)(void *context, int pc);
+    /* The same of all of it, behind INIT, where no phase is to run. */
+    const char *(*inspect)(void *context);
     /* An elastic phase goes on from here, with its data there; and it is left: what was constant in it may change.
      * Local. */
     void (*entered)(void *context, int pc);

@@ -48,6 +48,11 @@ static const char *solo_look(void *context, int pc)
     return NULL;
 }
 
+static const char *solo_inspect(void *context)
+{
+    return solo_look(context, 0);
+}
+
 static void solo_entered(void *context, int pc)
 {
     (void)context, (void)pc;
@@ -134,6 +139,7 @@ const struct elastic *epop__solo_elastic(void)
         .world = solo_world,
         .begun = solo_begun,
         .look = solo_look,
+        .inspect = solo_inspect,
         .release = solo_release,
         .entered = solo_entered,
         .left = solo_left,

@@ -66,6 +66,18 @@ static const char *elastic_look(void *context, int pc)
     return NULL;
 }
 
+static const char *elastic_inspect(void *context)
+{
+    static struct error fault;
+    struct error hint = {.code = ERROR_NONE};
+    (void)context;
+    if (describe_program_inspect(&fault, &hint))
+        return fault.text;
+    if (hint.code != ERROR_NONE && world.rank == 0)
+        say_line("note: %s", hint.text);
+    return NULL;
+}
+
 /* Has a joining process the data that rank 0 has? What has to be asked may be much, so that the order to join has it
  * not. */
 static int compare_data(struct error *error)
@@ -245,6 +257,7 @@ const struct elastic *epop__job_elastic(void)
         .world = elastic_world,
         .begun = elastic_begun,
         .look = elastic_look,
+        .inspect = elastic_inspect,
         .release = elastic_release,
         .entered = elastic_entered,
         .left = elastic_left,

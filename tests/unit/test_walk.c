@@ -69,6 +69,12 @@ static void mock_begun(void *context, const epop_program_t *of, void *data, bool
     mock.joining = joining;
 }
 
+static const char *mock_inspect(void *context)
+{
+    (void)context;
+    return NULL;
+}
+
 static const char *mock_look(void *context, int pc)
 {
     (void)context, (void)pc;
@@ -164,6 +170,7 @@ static const struct elastic elastic = {.ceiling = &mock.ceiling,
                                        .world = mock_world,
                                        .begun = mock_begun,
                                        .look = mock_look,
+                                       .inspect = mock_inspect,
                                        .release = mock_release,
                                        .entered = mock_entered,
                                        .left = mock_left,

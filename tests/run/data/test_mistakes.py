@@ -46,6 +46,17 @@ def test_data(space, fault):
     refused(run(space, f"fault={fault}"), "2 'work' (EP)", DATA[fault])
 
 
+@pytest.mark.parametrize("fault", DATA)
+def test_check_looks_behind_init(space, fault):
+    """No phase runs, not even the rigid one before."""
+    refused(space.epop("--driver", "check", "--data", MISTAKES, f"fault={fault}", ranks=3), "0 'start' (INIT)", DATA[fault])
+
+
+def test_check_with_a_hint(space):
+    result = space.epop("--driver", "check", "--data", MISTAKES, "fault=short", ranks=2)
+    assert result.status == 0 and "epop: note: rank 0: described array 'u' has 400 bytes by its description" in result.err, result
+
+
 def test_one_rank(space):
     refused(run(space, "fault=negative", ranks=1), "2 'work' (EP)", DATA["negative"])
 

@@ -7,6 +7,7 @@ import subprocess
 
 import job
 import pytest
+from schemas import validate
 
 DOUBLE = job.program("branches")
 
@@ -91,6 +92,42 @@ def test_needs_no_mpi(space):
 def test_one_process_of_a_launch_prints(space):
     result = check(space, DOUBLE, ranks=3)
     assert result.status == 0 and result.out.count("valid, 8 elements") == 1, result
+
+
+def look(space, path, *arguments, ranks, options=()):
+    return space.epop("--driver", "check", "--data", *options, path, *arguments, ranks=ranks)
+
+
+def data_rows(result):
+    lines = result.out.splitlines()
+    heading = next(number for number, line in enumerate(lines) if line.startswith("data "))
+    return [line.split() for line in lines[heading + 1:]]
+
+
+def test_data(space):
+    """INIT runs, on all ranks; nothing behind it does."""
+    result = look(space, job.program("five"), "10", ranks=3)
+    assert result.status == 0 and "after" not in result.out, result
+    assert result.out.startswith("program 'five': valid, 2 elements\n"), result
+    assert data_rows(result) == [["step", "values", "24", "8"], ["sums", "array", "80", "32"]]
+
+
+def test_packed_data(space):
+    """As its pack block makes it; the file at which it ends is never there."""
+    result = look(space, job.test_program("packed"), "never", ranks=2)
+    assert result.status == 0 and data_rows(result) == [["step", "values", "16", "8"], ["atoms", "items", "16000", "8000"]], result
+    fault = look(space, job.test_program("packed"), "never", "fault=7", ranks=2)
+    assert fault.status == 1 and "rank 0: its pack block" not in fault.out and "its pack block returned an error" in fault.err, fault
+
+
+def test_data_as_json(space):
+    result = look(space, job.program("five"), "10", ranks=2, options=["--format", "json"])
+    assert result.status == 0 and result.err.count("note") == 0, result
+    value = json.loads(result.out)
+    validate("program", value)
+    step, sums = value["data"]
+    assert step == {"name": "step", "kind": "values", "bytes": 16, "most": 8, "constant": False, "scratch": False}
+    assert sums == {"name": "sums", "kind": "array", "bytes": 80, "most": 40, "constant": False, "scratch": False}
 
 
 def test_says_what_cannot_be_unloaded(space):
