@@ -34,6 +34,11 @@ extern "C" {
 /* Lists `bytes` of plain data, without pointers, that are the same on all ranks. Local. */
 EPOP_API void epop_describe_values(epop_description_t *d, const char *name, void *values, size_t bytes);
 
+/* Says what an entry before consists of, for those who read a checkpoint: of values the members of their structure, as
+ * C declares them ("int64_t step; double dt, centre[3]"; numbers, and arrays of them), of sparse rows the names of
+ * their arrays ("column, value"), which a restart has to find again. `members` is copied. Local. */
+EPOP_API void epop_describe_members(epop_description_t *d, const char *name, const char *members);
+
 /* Lists an array that is dealt out by `dist`. Cuts have to be described first. Local. */
 EPOP_API void epop_describe_array(epop_description_t *d, const char *name, void *local, MPI_Datatype type,
                                   epop_dist_t dist, unsigned flags);

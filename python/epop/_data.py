@@ -48,6 +48,17 @@ def _flags(constant, scratch):
     return _library.CONSTANT * bool(constant) | _library.SCRATCH * bool(scratch)
 
 
+C_TYPES = {"f4": "float", "f8": "double", "b1": "bool",
+           **{f"{sign}{size}": f"{word}int{8 * size}_t" for sign, word in (("i", ""), ("u", "u")) for size in (1, 2, 4, 8)}}
+
+
+def _declared(kinds):
+    """The members of a structure, as C has them; None: some cannot be said so."""
+    words = [(C_TYPES.get(array.dtype.str[1:]), key, "".join(f"[{count}]" for count in array.shape)) for key, array in kinds]
+    sayable = all(word and key.isascii() and len(key) < 64 and array.dtype.isnative for (word, key, _), (_, array) in zip(words, kinds))
+    return "; ".join(f"{word} {key}{counts}" for word, key, counts in words) if sayable else None
+
+
 class Values:
     """Numbers and small arrays that are the same on all ranks: `p = epop.Values("parameters", time=0.0, k=numpy.zeros(3))`, then
     `p.time += 1`. Integers have 64 bits."""
@@ -59,7 +70,8 @@ class Values:
         if any(array.dtype.hasobject or not array.size for _, array in kinds):
             raise Error(f"'{name}' may have numbers and arrays of numbers")
         self.__dict__["name"] = name
-        self.__dict__["_record"] = numpy.zeros((), [(key, array.dtype, array.shape) for key, array in kinds])
+        self.__dict__["_record"] = numpy.zeros((), numpy.dtype([(key, array.dtype, array.shape) for key, array in kinds], align=True))
+        self.__dict__["_members"] = _declared(kinds)
         for key, array in kinds:
             self._record[key] = array
         add(self, name)
@@ -78,6 +90,8 @@ class Values:
 
     def describe(self, description):
         library.epop_describe_values(description, self.name.encode(), self._record.ctypes.data, self._record.nbytes)
+        if self._members:
+            library.epop_describe_members(description, self.name.encode(), self._members.encode())
 
 
 class Part:
@@ -350,3 +364,4 @@ class Rows:
         at = [ctypes.addressof(self.addresses) + i * ctypes.sizeof(c_void_p) for i in range(3)]
         arrays = (_library.RowArray * 2)(*((_handle(self.types[i]), at[i]) for i in (1, 2)))
         library.epop_describe_csr(description, self.name.encode(), at[0], _handle(self.types[0]), self.dist, arrays, 2, self.flags)
+        library.epop_describe_members(description, self.name.encode(), b"columns, values")

@@ -99,6 +99,7 @@ PROTOTYPES = {  # the arguments; the result is an int unless RESULTS has another
     "epop_halo_exchange": [POINTER(Blocks), c_int, c_void_p],
     "epop_items_exchange": [c_void_p, POINTER(c_int64), c_int, OWNER, c_void_p],
     "epop_describe_values": [c_void_p, c_char_p, c_void_p, c_size_t],
+    "epop_describe_members": [c_void_p, c_char_p, c_char_p],
     "epop_describe_array": [c_void_p, c_char_p, c_void_p, c_int, Dist, c_uint],
     "epop_describe_replicated": [c_void_p, c_char_p, c_void_p, c_int, c_int64, c_uint],
     "epop_describe_blocks": [c_void_p, c_char_p, c_void_p, c_int, POINTER(Blocks), c_uint],

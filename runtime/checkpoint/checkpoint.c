@@ -67,6 +67,16 @@ static int put_entry(struct taking *t, struct described *entry, struct error *er
     return result;
 }
 
+static struct head_members *members_of(const epop_description_t *list)
+{
+    struct head_members *all = calloc((size_t)list->count + 1, sizeof *all);
+    int count = 0;
+    for (int i = 0; all && i < list->count; i++)
+        if (list->entries[i].kind == &kind_values && list->entries[i].members.count)
+            all[count++] = (struct head_members){list->entries[i].name, &list->entries[i].members};
+    return all;
+}
+
 /* The head says what there is. */
 static const char *complete_head(const struct taking *t, struct checkpoint_head *head)
 {
@@ -74,7 +84,8 @@ static const char *complete_head(const struct taking *t, struct checkpoint_head 
         if (owner_describe(head, t->list.entries[i].name, t->list.entries[i].kind->word))
             return "out of memory";
     head->values = describe_values_pack(&t->list, &head->value_bytes);
-    return head->values ? NULL : "out of memory";
+    head->members = members_of(&t->list);
+    return head->values && head->members ? NULL : "out of memory";
 }
 
 static int save_all(struct taking *t, const char *path, struct checkpoint_head *head, struct error *error)
@@ -123,6 +134,8 @@ int checkpoint_take(const struct store_table *store, MPI_Comm comm, const char *
     if (!result)
         result = save_all(&t, path, head, error);
     *taken = t.taken;
+    free(head->members);
+    head->members = NULL;
     describe_free(&t.list);
     describe_still_free(&t.window);
     MPI_Comm_free(&own);

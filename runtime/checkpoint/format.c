@@ -30,6 +30,7 @@ void checkpoint_head_free(struct checkpoint_head *head)
     free(head->structure);
     free(head->arguments);
     free(head->values);
+    free(head->members);
     memset(head, 0, sizeof *head);
 }
 

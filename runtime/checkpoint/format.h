@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "runtime/base/error.h"
+#include "runtime/describe/members.h"
 #include "runtime/member/plan.h"
 
 #define CHECKPOINT_FORMAT 1 /* of the file; another one is refused */
@@ -17,6 +18,12 @@
 /* ---- The head ----------------------------------------------------------------------------------- */
 
 #define CHECKPOINT_NUMBER_MOST 999999999 /* of a checkpoint; of all that is counted by int */
+
+/* Values that consist of named members. */
+struct head_members {
+    const char *name;
+    const struct members *members;
+};
 
 /* What a checkpoint has besides data. Strings are owned by who made it (checkpoint_head_free). */
 struct checkpoint_head {
@@ -32,6 +39,7 @@ struct checkpoint_head {
     double time;        /* seconds since 1970 */
     char *values;       /* describe_values_pack */
     size_t value_bytes;
+    struct head_members *members; /* ended by a NULL name, which refers to a description; NULL: there is none */
 };
 
 /* Is each of its numbers one that can be? 0, or -1 with the first that cannot, in which the file is not named. */

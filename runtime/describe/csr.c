@@ -1,6 +1,6 @@
 /*
  * Sparse rows by row pointers. In a file they are as other programs have them: the starts of all rows followed by
- * the end of the last one ("A/starts"), and what the rows consist of ("A/array0" ...).
+ * the end of the last one ("A/starts"), and what the rows consist of ("A/array0" ..., or what the program calls it).
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -96,6 +96,18 @@ static void csr_terms(const struct described *entry, redist_terms *terms)
     redist_term(terms, "the size of the datatypes, added up,", size);
     redist_term(terms, "the extent of the datatypes, added up,", extent);
     redist_term(terms, "the checksum of the order of the arrays", order);
+    redist_term(terms, "the checksum of the arrays' names", describe_members_hash(entry));
+}
+
+static const char *csr_fit(const struct described *entry, const struct members *members)
+{
+    static _Thread_local char why[100];
+    const struct sparse *s = entry->layout;
+    for (int i = 0; i < members->count; i++)
+        if (!strcmp(members->list[i].name, "starts"))
+            return "a checkpoint has the row pointers as 'starts'";
+    snprintf(why, sizeof why, "there are %d names for %d arrays", members->count, s->count);
+    return members->count == s->count ? NULL : why;
 }
 
 /* ---- As weights of cuts ------------------------------------------------------------------------- */
@@ -156,7 +168,10 @@ static struct slab array_slab(const struct described *entry, int array)
 {
     const struct sparse *s = entry->layout;
     struct slab slab = {.type = s->arrays[array].type, .dims = 1};
-    snprintf(slab.name, sizeof slab.name, "%.200s/array%d", entry->name, array);
+    if (entry->members.count)
+        snprintf(slab.name, sizeof slab.name, "%.190s/%s", entry->name, entry->members.list[array].name);
+    else
+        snprintf(slab.name, sizeof slab.name, "%.200s/array%d", entry->name, array);
     return slab;
 }
 
@@ -368,6 +383,7 @@ static void csr_release(struct described *entry)
 
 const struct kind kind_csr = {.word = "csr",
                               .terms = csr_terms,
+                              .fits = csr_fit,
                               .move = csr_move,
                               .save = csr_save,
                               .load = csr_load,

@@ -36,6 +36,7 @@ void describe_free(epop_description_t *d)
     for (int i = 0; i < d->count; i++) {
         if (d->entries[i].kind->forget)
             d->entries[i].kind->forget(&d->entries[i]);
+        members_free(&d->entries[i].members);
         free(d->entries[i].name);
         free(d->entries[i].layout);
     }
@@ -119,6 +120,60 @@ struct described *describe_add(epop_description_t *d, const struct kind *kind, c
     *entry = (struct described){
         .kind = kind, .list = d, .name = copy, .flags = flags, .local = local, .type = type, .layout = own};
     return entry;
+}
+
+/* ---- Members ------------------------------------------------------------------------------------ */
+
+static struct described *entry_of(const epop_description_t *d, const char *name)
+{
+    for (int i = 0; name && i < d->count; i++)
+        if (!strcmp(d->entries[i].name, name))
+            return &d->entries[i];
+    return NULL;
+}
+
+static int read_members(struct described *entry, const char *text, struct members *members, struct error *error)
+{
+    bool declared = entry->kind == &kind_values;
+    if (!text || !entry->kind->fits)
+        return error_set(error, ERROR_REFUSED,
+                         text ? "values and sparse rows have members, other kinds have none" : "its members are NULL");
+    int result = declared ? members_declared(text, members, error) : members_named(text, members, error);
+    const char *fault = result ? NULL : entry->kind->fits(entry, members);
+    if (fault) {
+        members_free(members);
+        return error_set(error, ERROR_REFUSED, "%s", fault);
+    }
+    return result;
+}
+
+void epop_describe_members(epop_description_t *d, const char *name, const char *text)
+{
+    struct described *entry = entry_of(d, name);
+    struct error error;
+    struct members members;
+    char why[300];
+    if (!entry && d->error.code != ERROR_NONE)
+        return; /* it may be missing for that */
+    if (!entry) {
+        refuse_form(d, name, "its members are named, but no entry before has this name");
+        return;
+    }
+    if (read_members(entry, text, &members, &error)) {
+        snprintf(why, sizeof why, "its members: %.250s", error.text);
+        refuse_form(d, name, why);
+        return;
+    }
+    members_free(&entry->members);
+    entry->members = members;
+}
+
+int64_t describe_members_hash(const struct described *entry)
+{
+    uint64_t hash = HASH_BEGIN;
+    for (int i = 0; i < entry->members.count; i++)
+        hash = hash_bytes(hash, entry->members.list[i].name, sizeof entry->members.list[i].name);
+    return (int64_t)(hash >> 1);
 }
 
 bool describe_cuts_of(const struct described *entry, epop_dist_t dist, epop_dist_t *before, epop_dist_t *after)
@@ -237,6 +292,14 @@ void epop_describe_values(epop_description_t *d, const char *name, void *values,
 static void values_terms(const struct described *entry, redist_terms *terms)
 {
     redist_term(terms, "the number of bytes", (int64_t)entry->value_bytes);
+    redist_term(terms, "the checksum of the members' names", describe_members_hash(entry));
+}
+
+static const char *values_fit(const struct described *entry, const struct members *members)
+{
+    static _Thread_local char why[100];
+    snprintf(why, sizeof why, "they take %zu bytes, and the values have %zu", members->bytes, entry->value_bytes);
+    return members->bytes == entry->value_bytes ? NULL : why;
 }
 
 /* They stand in the head of a checkpoint. */
@@ -277,6 +340,7 @@ static void values_release(struct described *entry)
 
 const struct kind kind_values = {.word = "values",
                                  .terms = values_terms,
+                                 .fits = values_fit,
                                  .save = values_save,
                                  .load = values_load,
                                  .sum = values_sum,

@@ -10,6 +10,7 @@
 
 #include "epop/describe.h"
 #include "runtime/base/error.h"
+#include "runtime/describe/members.h"
 #include "runtime/redist/agree.h"
 #include "runtime/redist/plan.h"
 
@@ -69,6 +70,8 @@ struct describe_route {
 struct kind {
     const char *word; /* "values", "array", "matrix", ... as messages and files name it */
     bool divides;     /* a balance makes it anew, by the loads of the ranks */
+    /* Does what the program says of its members fit? NULL, or why not. NULL: they have no names. Local. */
+    const char *(*fits)(const struct described *entry, const struct members *members);
     /* What has to be the same on all ranks. Local. */
     void (*terms)(const struct described *entry, redist_terms *terms);
     /* From the layout of the old ranks to that of the new ones; leaving ranks have NULL afterwards. Allocates on
@@ -120,6 +123,7 @@ struct described {
     MPI_Datatype type; /* of the elements */
     void *values;      /* values; of cuts and partitions what has to be told before their data comes */
     size_t value_bytes;
+    struct members members;            /* what the program calls what it consists of; none: it says nothing */
     void *layout;                      /* the kind's own */
     const struct described_cuts *cuts; /* in its layout; NULL: it is no distribution */
     bool ahead;                        /* its new part came ahead of the window: move has nothing to do */
@@ -153,6 +157,8 @@ void describe_free(epop_description_t *d);
  * (the fault is kept). Local. */
 struct described *describe_add(epop_description_t *d, const struct kind *kind, const char *name, void *local,
                                MPI_Datatype type, unsigned flags, const void *layout, size_t bytes);
+/* What the ranks have to call its members alike by. Local. */
+int64_t describe_members_hash(const struct described *entry);
 /* Keeps a fault of the entry about to be described, if there was none before. */
 void describe_refuse(epop_description_t *d, const char *name, const char *why);
 

@@ -68,8 +68,10 @@ static void describe(void *data, epop_description_t *d)
     mesh_t *m = data;
     const epop_row_array_t arrays[] = {{MPI_INT, &m->cols}, {MPI_DOUBLE, &m->values}};
     epop_describe_values(d, "parameters", &m->p, sizeof m->p);
+    epop_describe_members(d, "parameters", "int64_t rows, iterations, step");
     epop_describe_cuts(d, "rows", &m->cuts, "A");
     epop_describe_csr(d, "A", &m->starts, MPI_INT64_T, m->cuts, arrays, 2, m->flags);
+    epop_describe_members(d, "A", "column, value");
     epop_describe_partition(d, "parts", &m->partition);
     epop_describe_owned(d, "cells", &m->cells, MPI_DOUBLE, &m->partition, m->flags);
     if (m->flags)

@@ -1,7 +1,8 @@
 /*
  * A describe block with a mistake, which is to be found before anything moves. Rank 0 prints a line for each iteration.
  *     fault=KIND    twice, flags, null, slash, empty (values of 0 bytes): the form; negative, stack, static, short,
- *                   missing (memory); count, type, order: other ones than rank 0; order and count on ranks from 1 on
+ *                   missing (memory); count, type, order: other ones than rank 0; order and count on ranks from 1
+ *                   on; members, sizes, unlisted, memberless: what is said of members
  *     late          the data is made in a rigid phase behind INIT
  *     joining       the mistake is that of joining ranks alone
  *     steps=N       iterations (3), of a millisecond if there are more
@@ -42,12 +43,18 @@ static void describe(void *data, epop_description_t *list)
 {
     struct data *d = data;
     epop_describe_values(list, "shape", &d->s, is_fault(d, "empty") ? 0 : sizeof d->s);
+    if (is_fault(d, "members") || is_fault(d, "sizes"))
+        epop_describe_members(list, "shape", is_fault(d, "sizes") ? "int64_t n, step" : "int64_t n, step, *steps");
+    if (is_fault(d, "unlisted"))
+        epop_describe_members(list, "k", "a, b");
     if (is_fault_elsewhere(d, "order"))
         describe_u(d, list);
     epop_describe_array(list, is_fault(d, "twice") ? "shape" : "k", is_fault(d, "null") ? NULL : &d->k, MPI_INT32_T,
                         epop_dist_cyclic(d->s.n), 0);
     if (!is_fault_elsewhere(d, "order"))
         describe_u(d, list);
+    if (is_fault(d, "memberless"))
+        epop_describe_members(list, "u", "a, b");
 }
 
 static int make(void *data)

@@ -309,6 +309,52 @@ static const char *take_value(const char *at, const char *end, uint64_t *length)
     return *length <= (uint64_t)(end - name_end) ? name_end + *length : NULL;
 }
 
+static hid_t member_number_type(const struct value_member *member)
+{
+    switch (member->class) {
+    case MEMBER_FLOAT:
+        return real_type((int64_t)member->size);
+    case MEMBER_UNSIGNED:
+        return unsigned_type((int64_t)member->size);
+    default:
+        return integer_type((int64_t)member->size);
+    }
+}
+
+/* As C has it, with its gaps. */
+static hid_t members_type(const struct members *members)
+{
+    hid_t made = H5Tcreate(H5T_COMPOUND, members->bytes);
+    for (int i = 0; i < members->count; i++) {
+        const struct value_member *member = &members->list[i];
+        hsize_t count = member->count;
+        hid_t one = member_number_type(member), all = count == 1 ? H5Tcopy(one) : H5Tarray_create2(one, 1, &count);
+        H5Tinsert(made, member->name, member->offset, all);
+        H5Tclose(all);
+        H5Tclose(one);
+    }
+    return made;
+}
+
+static const struct members *members_of(const struct checkpoint_head *head, const char *name)
+{
+    for (const struct head_members *m = head->members; m && m->name; m++)
+        if (!strcmp(m->name, name))
+            return m->members;
+    return NULL;
+}
+
+/* Bytes, where nothing more is known. */
+static int put_value(hid_t file, const char *name, const struct members *members, const char *value, uint64_t length)
+{
+    if (!members || members->bytes != length)
+        return length ? attributes_put(file, name, H5T_STD_U8LE, length, value) : 0;
+    hid_t type = members_type(members);
+    int result = attributes_put(file, name, type, 0, value);
+    H5Tclose(type);
+    return result;
+}
+
 /* For other readers, each under its name; we read all of them at once. */
 static int put_each_value(hid_t file, const struct checkpoint_head *head)
 {
@@ -318,7 +364,7 @@ static int put_each_value(hid_t file, const struct checkpoint_head *head)
     for (; !result && at < end && (after = take_value(at, end, &length)); at = after) {
         char name[LAYOUT_NAME + sizeof "values/"];
         snprintf(name, sizeof name, "values/%s", at);
-        result = length ? attributes_put(file, name, H5T_STD_U8LE, length, after - length) : 0;
+        result = put_value(file, name, members_of(head, at), after - length, length);
     }
     return result;
 }

@@ -5,6 +5,7 @@ What asks for the checkpoint is a driver, in an iteration that is given, so that
 
 import re
 
+import h5py
 import job
 import joining
 import numpy
@@ -95,6 +96,18 @@ def test_restart(space, case, pair):
     require_equal(case, whole, outcome(space, case, run(space, case, ranks=pair[0])), (pair[0], pair[0]))
     again = outcome(space, case, run(space, case, "--restart", file, ranks=pair[1]))
     require_equal(case, whole, again, pair)
+
+
+def test_names_of_members(space):
+    """Of values a compound, of sparse rows its arrays, for those who read the file."""
+    _, file = saved_in_the_middle(space, CASES["mesh"], 3)
+    with h5py.File(file) as it:
+        values = it.attrs["values/parameters"]
+        assert values.dtype == numpy.dtype([("rows", "<i8"), ("iterations", "<i8"), ("step", "<i8")]), values
+        assert values["rows"] == 100 and values["iterations"] == 30 and values["step"] == it.attrs["iteration"] >= 10
+        rows = it["A"]
+        assert set(rows) == {"starts", "column", "value"} and len(rows["column"]) == len(rows["value"]) == rows["starts"][-1]
+        assert rows["column"].dtype == "<i4" and rows["value"].dtype == "<f8"
 
 
 GROWING = ["ledger-cyclic", "stencil", "particles", "mesh", "kinds", "gauss"]

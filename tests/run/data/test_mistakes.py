@@ -18,7 +18,11 @@ FORM = {"twice": "described 'shape': the name is described twice",
         "flags": "described 'u': the flags are EPOP_CONSTANT and EPOP_SCRATCH, and no others",
         "null": "described 'k': the address of its pointer is NULL",
         "slash": "described 'a/b': a name has no '/' and no control characters",
-        "empty": "described 'shape': values of 0 bytes"}
+        "empty": "described 'shape': values of 0 bytes",
+        "members": "described 'shape': its members: no name at '*steps'",
+        "sizes": "described 'shape': its members: they take 16 bytes, and the values have 24",
+        "unlisted": "described 'k': its members are named, but no entry before has this name",
+        "memberless": "described 'u': its members: values and sparse rows have members, other kinds have none"}
 DATA = {"negative": "rank 0: described 'u': its distribution has a negative count or a block below 1",
         "count": "described array 'u': the count is 100 on rank 0 and 101 on rank 1; it must be the same on all",
         "type": "described array 'u': the size of the datatype is 8 on rank 0 and 4 on rank 1; it must be the same on all",

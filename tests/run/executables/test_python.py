@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 
+import h5py
 import job
 import joining
 import pages
@@ -192,6 +193,17 @@ def test_restart(space, python, ranks):
     running = python("layouts.py", stopped, ranks=ranks, env={"EPOP_RESTART": file})
     out = end(space, running)
     assert len(re.findall(rf"^rank \d of {ranks} ends in step [1-9]\d*$", out, flags=re.M)) == ranks and "first step" not in out, out
+
+
+def test_h5py_reads_what_was_saved(space, python):
+    """Values as the script calls them, sparse rows as scipy does."""
+    stopped = space.directory / "end"
+    file = save(space, python("layouts.py", stopped))
+    with h5py.File(file) as it:
+        values = it.attrs["values/values"]
+        assert values.dtype.names == ("number", "real", "few", "truth") and values["few"].size == 4 and values["truth"] in (0, 1), values
+        assert values.dtype["number"] == "<i8" and values.dtype["real"] == "<f8", values.dtype
+        assert set(it["A"]) == {"starts", "columns", "values"}
 
 
 def test_restart_in_the_second_loop(space, python):
