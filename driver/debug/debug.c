@@ -4,6 +4,7 @@
 #include "driver/common/builtin.h"
 #include "driver/debug/contract.h"
 #include "driver/debug/handles.h"
+#include "driver/debug/memory.h"
 #include "driver/debug/observe.h"
 #include "epop/elastic.h"
 #include "runtime/base/hash.h"
@@ -147,15 +148,19 @@ static void debug_block_enter(void *state, const epop_position_t *position, epop
     struct debug *d = state;
     contract_enters(d, position, block);
     d->data = data;
-    if (block == EPOP_BLOCK_INIT)
+    if (block == EPOP_BLOCK_INIT) {
         observe_reset();
+        memory_init_begins(d->joining);
+    }
     note_elements(d);
 }
 
 static void debug_block_leave(void *state, const epop_position_t *position, epop_block_t block, void *data)
 {
     struct debug *d = state;
-    (void)position, (void)block;
+    (void)position;
+    if (block == EPOP_BLOCK_INIT)
+        memory_init_ends();
     check_program(d, data);
     handles_check_growth(d);
 }

@@ -3,6 +3,7 @@
  *     fault=KIND    twice, flags, null, slash, empty (values of 0 bytes): the form; negative, stack, static, short,
  *                   missing (memory); count, type, order: other ones than rank 0; order and count on ranks from 1
  *                   on; members, sizes, unlisted, memberless: what is said of members
+ *                   leak: 1 MiB of INIT that nobody frees
  *     late          the data is made in a rigid phase behind INIT
  *     joining       the mistake is that of joining ranks alone
  *     steps=N       iterations (3), of a millisecond if there are more
@@ -20,6 +21,7 @@ struct data {
 };
 
 static double fixed[1000];
+static char *volatile leaked;
 
 static bool is_fault(const struct data *d, const char *fault)
 {
@@ -84,6 +86,8 @@ static int start(int *argc, char ***argv, void **data)
     d->fault = text_argument(a, "fault", 0);
     d->late = has_argument(a, "late");
     d->joining = has_argument(a, "joining");
+    if (is_fault(d, "leak"))
+        leaked = malloc(1 << 20);
     d->s = (struct shape){.n = -1, .steps = argument(a, "steps", 3)}; /* no count yet */
     return epop_status() != EPOP_NEW || d->late ? 0 : make(d);
 }

@@ -103,6 +103,20 @@ def test_a_joining_rank_of_a_program_that_makes_its_data_later(space):
     refuse_and_go_on(space, "count", ("late",))
 
 
+@pytest.mark.parametrize("fault, said", [("leak", 1), ("none", 0)])
+def test_memory_of_init_that_stays(space, fault, said):
+    """In a process that comes and goes, which the debug driver says once."""
+    it = space.start_epop("--driver", "debug", "--backend", "pool", "--start", "1", MISTAKES, f"fault={fault}", "joining", f"steps={MANY}", ranks=2)
+    space.wait_until_all_are_here()
+    for size in (2, 1, 2, 1, 2, 1, 2):
+        assert space.epopctl("resize", str(size), "--wait").status == 0
+    assert space.epopctl("stop").status == 0
+    result = it.wait()
+    notes = [line for line in result.err.splitlines() if "note: this process has joined and left" in line]
+    assert result.status == 0 and len(notes) == said, result
+    assert all(re.search(r"has 10\d{5} bytes more than before; INIT had allocated 10\d{5}:", line) for line in notes), notes
+
+
 @joining.needed
 def test_a_rank_of_another_launch(space):
     refuse_and_go_on(space, "count", options=("--backend", "join"), ranks=2)
