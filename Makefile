@@ -106,7 +106,7 @@ plain    := $(patsubst programs/plain/%.c,$(BUILD)/plain/%,$(wildcard programs/p
 # Executables that compute as an example does, and share its sources.
 beside   := $(patsubst examples/%.c,$(BUILD)/plain/%,$(foreach file,$(wildcard examples/*/plain/*.c),examples/$(notdir $(file))))
 examples := $(patsubst examples/%/,$(LIB)/epop/examples/%.so,$(dir $(wildcard examples/*/*.c)))
-examples := $(filter-out $(LIB)/epop/examples/common.so,$(sort $(examples)))
+examples := $(filter-out $(patsubst %,$(LIB)/epop/examples/%.so,common libraries),$(sort $(examples)))
 drivers  := $(patsubst programs/drivers/%.c,$(BUILD)/drivers/%.so,$(wildcard programs/drivers/*.c))
 policies := $(patsubst programs/policies/%.c,$(BUILD)/policies/%.so,$(wildcard programs/policies/*.c))
 testpolicies := $(patsubst tests/policies/%.c,$(BUILD)/tests/policies/%.so,$(wildcard tests/policies/*.c))
@@ -439,7 +439,7 @@ benches: $(benches) $(bench_programs) $(BUILD)/bench/loop_plain
 jobs = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell env -u OMP_NUM_THREADS nproc))
 
 PACKAGES       := gcc binutils libc6-dev pkg-config python3 mpich libmpich-dev libcjson-dev libevent-dev libsodium-dev libpmix-dev libdw-dev zlib1g-dev libsqlite3-dev libhdf5-dev libopenblas-dev mandoc python3-markdown
-TEST_PACKAGES  := build-essential libmunge-dev libslurm-dev git openssh-client g++ cmake bash-completion zsh fish gfortran clang clang-format libcmocka-dev debhelper chrpath lintian python3 python3-pytest python3-pytest-xdist python3-jsonschema python3-h5py hdf5-tools libpmix-bin gdb util-linux iproute2 xz-utils \
+TEST_PACKAGES  := build-essential libmunge-dev libslurm-dev git openssh-client g++ cmake bash-completion zsh fish gfortran clang clang-format libcmocka-dev debhelper chrpath lintian python3 python3-pytest python3-pytest-xdist python3-jsonschema python3-h5py hdf5-tools libhdf5-mpich-dev libscalapack-mpich-dev libmetis-dev libpmix-bin gdb util-linux iproute2 xz-utils \
     munge slurmctld slurmd slurm-client slurmdbd mariadb-server-core
 REPORT_PACKAGES = duktape-dev $(if $(and $(shell command -v node),$(shell command -v npm)),,nodejs npm)
 REPORT_TEST_PACKAGES := chromium chromium-driver python3-selenium fonts-dejavu-core librsvg2-bin

@@ -25,7 +25,8 @@ gives() {
     libopenblas-dev) echo library openblas OpenBLAS ;;
     libpmix-dev) echo may-library pmix OpenPMIx, for what its tools ask of a job ;;
     libhdf5-dev) echo may-library hdf5-serial,hdf5 HDF5, for checkpoints in files ;;
-    libhdf5-mpich-dev) echo may-library hdf5-mpich parallel HDF5, for a benchmark of checkpoints ;;
+    libhdf5-mpich-dev) echo may-library hdf5-mpich parallel HDF5, for a recipe and a benchmark ;;
+    libscalapack-mpich-dev) echo may-library scalapack-mpich ScaLAPACK, for a recipe and benchmarks ;;
     libmunge-dev) echo may-library munge munge, for sites with several users ;;
     libslurm-dev) echo may-library slurm Slurm, for its policies ;;
     libcmocka-dev) echo library cmocka cmocka ;;

@@ -6,6 +6,7 @@ A comment on the line before a block says what to do with it:
     <!-- into NAME -->        C: functions that replace those of the same name in it, or are added; compiled
     <!-- wrong in NAME -->    C: likewise in a copy, which is resized once; the text block behind is how its job ends
     <!-- compiles -->         C: a part that compiles by itself
+    <!-- of FILE -->          C: parts of this file of the tree, each until an empty line, in their order
     <!-- run -->              shell: its commands are run; the text block behind stands in their output
 
 A number that begins with 1234, or ends with .123456, stands for any number.
@@ -15,6 +16,8 @@ import functools
 import re
 import shlex
 import subprocess
+
+import job
 
 WARNINGS = ["-std=gnu11", "-Wall", "-Wextra", "-Wno-unused-parameter", "-Wpedantic", "-Werror"]  # a block has those it has
 FUNCTION = re.compile(r"^\w[^\n;]*?\b(\w+)\([^;{]*\)\n\{\n.*?^\}\n", flags=re.M | re.S)
@@ -132,7 +135,7 @@ class Runner:
     def do(self, block):
         kind, _, name = block.marker.partition(" ")
         if block.language == "c":
-            actions = {"file:": self.file, "into": self.into, "wrong": self.wrong, "compiles": self.compiles}
+            actions = {"file:": self.file, "into": self.into, "wrong": self.wrong, "compiles": self.compiles, "of": self.of}
             assert kind in actions, f"{block.where}: nothing says how to test this C block"
             actions[kind](block, name.split()[-1] if name else "")
         elif block.language in ("fortran", "cpp", "ini", "python") and kind == "file:":
@@ -156,6 +159,13 @@ class Runner:
     def compiles(self, block, _):
         (self.space.directory / "part.c").write_text(FRAGMENT_START + block.text)
         self.compile(block, "part.c", "-Wno-unused-function")
+
+    @staticmethod
+    def of(block, name):
+        source, end = (job.ROOT / name).read_text(), 0
+        for part in re.split(r"\n\n", block.text.rstrip("\n")):
+            end = source.find(f"{part}\n", end) + 1
+            assert end > 0, f"{block.where}: not in {name}, or not behind the part before:\n{part}"
 
     def compile(self, block, name, *flags):
         """With all warnings, beside what the page says itself."""
