@@ -123,7 +123,7 @@ bench_programs := $(patsubst bench/programs/%.c,$(BUILD)/bench/%.so,$(wildcard b
 PYTHON_PACKAGE := lib/python3/dist-packages/epop
 python   := $(patsubst python/epop/%.py,$(BUILD)/$(PYTHON_PACKAGE)/%.py,$(wildcard python/epop/*.py))
 
-.PHONY: all html deps demo test test-deps tests test-programs units benches bench papers soak mpich mpich-info mpi4py install clean format help
+.PHONY: all html deps demo test test-deps tests test-programs units benches bench papers soak mpich mpich-info mpi4py libraries install clean format help
 all: $(LIB)/libepop.so $(LIB)/libepop_mpi.so $(LIB)/epop/backtrace $(LIB)/epop/tether $(LIB)/epop/step $(LIB)/epop/companion $(LIB)/epop/orphans $(LIB)/epop/attend $(gateway) $(BIN)/epop $(BIN)/epopctl $(BIN)/epopsim $(BIN)/epoprm $(modules) $(programs) $(plain) $(beside) $(examples) $(python)
 ifneq ($(REPORT),no)
 all: $(BIN)/epop-report
@@ -139,6 +139,7 @@ help:
 	@echo "make mpich      build an MPICH that can add processes, once (MPICH_DEVICE=ch3:sock|ch3:nemesis|ch4:ofi,"
 	@echo "                MPICH_LANGUAGES='fortran c++': with mpif90 and mpicxx)"
 	@echo "make mpi4py     build mpi4py with MPICH, for elastic scripts in Python, once (docs/guide/python.md)"
+	@echo "make libraries  build FFTW and hypre with MPICH, for recipes, once (docs/guide/libraries.md; LIBRARIES='fftw hypre petsc')"
 	@echo "make mpich-info show which MPICH is used and what it can do"
 	@echo "make DEVICE=ch3:sock [all|test|...]   the same with that MPICH, into build/ch3-sock/ (docs/reference/mpich.md)"
 	@echo "make ABI=yes [all|test]   for any MPI with the standard interface, into build/abi/ (docs/reference/mpi.md)"
@@ -445,6 +446,9 @@ REPORT_PACKAGES = duktape-dev $(if $(and $(shell command -v node),$(shell comman
 REPORT_TEST_PACKAGES := chromium chromium-driver python3-selenium fonts-dejavu-core librsvg2-bin
 BENCH_PACKAGES := libscalapack-mpich-dev libhdf5-mpich-dev python3
 
+# What `make libraries` builds.
+LIBRARIES ?= fftw hypre
+
 deps:
 	@./deps.sh $(PACKAGES) $(if $(filter no,$(REPORT)),,$(REPORT_PACKAGES))
 
@@ -491,6 +495,8 @@ mpich-info:
 	@MPICC=$(MPICC) MPIEXEC=$(MPIEXEC) mpich/capabilities.sh
 mpi4py:
 	@PYTHON=$(PYTHON) python/mpi4py.sh
+libraries:
+	@for name in $(LIBRARIES); do mpich/library.sh $$name || exit 1; done
 ifneq ($(DEVICE),)
 $(MPICC):
 	@mpich/build.sh $(DEVICE)
