@@ -214,6 +214,8 @@ for test in "$BUILD"/tests/mpi/test_*; do
     case $test in *.d) continue ;; esac
     [ -x "$test" ] && stage "mpi ${test##*/test_}" 600 bash -c "mpi_test 4 ${test##*/}"
 done
+# What the tests of recipes would build, or wait for.
+stage libraries 3000 env -u MPICC -u MPIEXEC make --no-print-directory libraries
 for test in tests/run/*/test_*.py; do
     name=${test##*/test_}
     case ${name%.py} in
