@@ -74,13 +74,13 @@ def resized(space, program, backend, *arguments, sizes=TEN):
     return result.out
 
 
-def check(space, program, out, *arguments):
+def check(space, program, out, *arguments, least=len(TEN)):
     """It has computed what it computes at one size."""
     found, steps = numbers(out)
     alone = space.epop(program, str(steps), *arguments, ranks=1, limit=400, env=QUIET)
     assert alone.status == 0 and alone.err == "", alone
     expected, as_many = numbers(alone.out)
-    assert as_many == steps > len(TEN) and found == pytest.approx(expected, rel=1e-9, abs=1e-12), (out, alone)
+    assert as_many == steps >= least and found == pytest.approx(expected, rel=1e-9, abs=1e-12), (out, alone)
     return expected
 
 
@@ -93,6 +93,24 @@ def backend(request):
 def test_ten_resizes(space, built, name, backend):
     program = built(name)
     check(space, program, resized(space, program, backend))
+
+
+@pytest.mark.parametrize("name", RECIPES)
+def test_restart(space, built, name):
+    """From a checkpoint, on another number of ranks, and resized."""
+    program = built(name)
+    running = space.start_epop(*BACKENDS["pool"], program, ENDLESS, ranks=2, env=QUIET)
+    space.wait_until_running(running)
+    saved = space.epopctl("checkpoint", "--wait")
+    assert saved.status == 0, saved
+    space.stop(running)
+    file, = space.directory.glob(f"{name}-*.h5")
+    running = space.start_epop("--backend", "pool", "--restart", file, program, ENDLESS, ranks=3, env=QUIET)
+    space.wait_until_running(running)
+    space.resize("1")
+    result = space.stop(running)
+    assert result.err == "", result
+    check(space, program, result.out, least=1)
 
 
 def test_the_eigenvalue(space, built):
