@@ -1,5 +1,5 @@
 ! EPOP programs in Fortran: a shared object with get_program() and blocks that are bind(C) procedures. These are the
-! declarations of epop/program.h, elastic.h, redist.h, blocks.h, describe.h and tune.h, which say what each is for. Nothing of this module needs to be linked
+! declarations of epop/program.h, elastic.h, redist.h, blocks.h, describe.h, unstructured.h and tune.h, which say what each is for. Nothing of this module needs to be linked
 ! but libepop. A C communicator or datatype is an integer here: MPICH has the same number for Fortran's handle, so that what
 ! `use mpi` has can be given to these functions, and the other way round.
 module epop
@@ -89,6 +89,27 @@ module epop
     integer(c_int), dimension(EPOP_BLOCKS_DIMS) :: ghosts = 0, periodic = 0, grid = 0
   end type
 
+  ! An allocatable array, of gfortran: epop_allocatable makes it. What it stands for has to last, as the program's state does.
+  type, bind(C) :: epop_allocatable_t
+    type(c_ptr) :: descriptor
+    integer(c_int) :: type, bytes, rank
+  end type
+
+  ! One of several arrays that hold rows of different lengths.
+  type, bind(C) :: epop_row_array_t
+    integer(c_int) :: datatype
+    type(c_ptr) :: local ! c_loc of the type(c_ptr) to the elements
+  end type
+
+  ! Which rank, from 0, owns each index. divide: c_funloc of an epop_divide_block; c_null_funptr: consecutive blocks.
+  type, bind(C) :: epop_partition_t
+    integer(c_int64_t) :: count = 0
+    type(c_ptr) :: owner = c_null_ptr ! count integer(c_int), from epop_malloc
+    integer(c_int) :: ranks = 0
+    type(c_funptr) :: divide = c_null_funptr
+    type(c_ptr) :: context = c_null_ptr
+  end type
+
   ! The blocks. data is what init put there: c_loc of the program's state, which c_f_pointer gives back.
   abstract interface
     integer(c_int) function epop_init_block(argc, argv, data) bind(C)
@@ -123,6 +144,22 @@ module epop
       import :: c_ptr
       type(c_ptr), value :: data
     end subroutine
+
+    ! The rank, from 0, that an item belongs to.
+    integer(c_int) function epop_owner_block(item, size, context) bind(C)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: item, context
+      integer(c_int), value :: size
+    end function
+
+    ! Fills owner with ranks from 0 to size - 1; not 0: it cannot.
+    integer(c_int) function epop_divide_block(count, size, owner, context) bind(C)
+      import :: c_int, c_int64_t, c_ptr
+      integer(c_int64_t), value :: count
+      integer(c_int), value :: size
+      integer(c_int), intent(out) :: owner(count)
+      type(c_ptr), value :: context
+    end function
   end interface
 
   ! ---- Program. Names end with c_null_char.
@@ -317,6 +354,301 @@ module epop
     end function
   end interface
 
+  ! ---- Allocatable arrays of gfortran: epop_describe_allocatable_array(d, name, epop_allocatable(state%u), dist, flags), without a
+  ! datatype. After a resize state%u itself has the bounds of what the rank owns then; in blocks that begins with 1, and ghosts
+  ! are around it. A rank that owns nothing has it allocated with no elements, and one that leaves, not allocated.
+  interface epop_allocatable
+    type(epop_allocatable_t) function epop__fortran_i4_1(array)
+      import :: epop_allocatable_t, c_int32_t
+      integer(c_int32_t), allocatable, intent(in) :: array(:)
+    end function
+
+    type(epop_allocatable_t) function epop__fortran_i4_2(array)
+      import :: epop_allocatable_t, c_int32_t
+      integer(c_int32_t), allocatable, intent(in) :: array(:, :)
+    end function
+
+    type(epop_allocatable_t) function epop__fortran_i4_3(array)
+      import :: epop_allocatable_t, c_int32_t
+      integer(c_int32_t), allocatable, intent(in) :: array(:, :, :)
+    end function
+
+    type(epop_allocatable_t) function epop__fortran_i4_4(array)
+      import :: epop_allocatable_t, c_int32_t
+      integer(c_int32_t), allocatable, intent(in) :: array(:, :, :, :)
+    end function
+
+    type(epop_allocatable_t) function epop__fortran_i8_1(array)
+      import :: epop_allocatable_t, c_int64_t
+      integer(c_int64_t), allocatable, intent(in) :: array(:)
+    end function
+
+    type(epop_allocatable_t) function epop__fortran_i8_2(array)
+      import :: epop_allocatable_t, c_int64_t
+      integer(c_int64_t), allocatable, intent(in) :: array(:, :)
+    end function
+
+    type(epop_allocatable_t) function epop__fortran_i8_3(array)
+      import :: epop_allocatable_t, c_int64_t
+      integer(c_int64_t), allocatable, intent(in) :: array(:, :, :)
+    end function
+
+    type(epop_allocatable_t) function epop__fortran_i8_4(array)
+      import :: epop_allocatable_t, c_int64_t
+      integer(c_int64_t), allocatable, intent(in) :: array(:, :, :, :)
+    end function
+
+    type(epop_allocatable_t) function epop__fortran_l4_1(array)
+      import :: epop_allocatable_t
+      logical, allocatable, intent(in) :: array(:)
+    end function
+
+    type(epop_allocatable_t) function epop__fortran_l4_2(array)
+      import :: epop_allocatable_t
+      logical, allocatable, intent(in) :: array(:, :)
+    end function
+
+    type(epop_allocatable_t) function epop__fortran_l4_3(array)
+      import :: epop_allocatable_t
+      logical, allocatable, intent(in) :: array(:, :, :)
+    end function
+
+    type(epop_allocatable_t) function epop__fortran_l4_4(array)
+      import :: epop_allocatable_t
+      logical, allocatable, intent(in) :: array(:, :, :, :)
+    end function
+
+    type(epop_allocatable_t) function epop__fortran_r4_1(array)
+      import :: epop_allocatable_t, c_float
+      real(c_float), allocatable, intent(in) :: array(:)
+    end function
+
+    type(epop_allocatable_t) function epop__fortran_r4_2(array)
+      import :: epop_allocatable_t, c_float
+      real(c_float), allocatable, intent(in) :: array(:, :)
+    end function
+
+    type(epop_allocatable_t) function epop__fortran_r4_3(array)
+      import :: epop_allocatable_t, c_float
+      real(c_float), allocatable, intent(in) :: array(:, :, :)
+    end function
+
+    type(epop_allocatable_t) function epop__fortran_r4_4(array)
+      import :: epop_allocatable_t, c_float
+      real(c_float), allocatable, intent(in) :: array(:, :, :, :)
+    end function
+
+    type(epop_allocatable_t) function epop__fortran_r8_1(array)
+      import :: epop_allocatable_t, c_double
+      real(c_double), allocatable, intent(in) :: array(:)
+    end function
+
+    type(epop_allocatable_t) function epop__fortran_r8_2(array)
+      import :: epop_allocatable_t, c_double
+      real(c_double), allocatable, intent(in) :: array(:, :)
+    end function
+
+    type(epop_allocatable_t) function epop__fortran_r8_3(array)
+      import :: epop_allocatable_t, c_double
+      real(c_double), allocatable, intent(in) :: array(:, :, :)
+    end function
+
+    type(epop_allocatable_t) function epop__fortran_r8_4(array)
+      import :: epop_allocatable_t, c_double
+      real(c_double), allocatable, intent(in) :: array(:, :, :, :)
+    end function
+
+    type(epop_allocatable_t) function epop__fortran_c4_1(array)
+      import :: epop_allocatable_t, c_float
+      complex(c_float), allocatable, intent(in) :: array(:)
+    end function
+
+    type(epop_allocatable_t) function epop__fortran_c4_2(array)
+      import :: epop_allocatable_t, c_float
+      complex(c_float), allocatable, intent(in) :: array(:, :)
+    end function
+
+    type(epop_allocatable_t) function epop__fortran_c4_3(array)
+      import :: epop_allocatable_t, c_float
+      complex(c_float), allocatable, intent(in) :: array(:, :, :)
+    end function
+
+    type(epop_allocatable_t) function epop__fortran_c4_4(array)
+      import :: epop_allocatable_t, c_float
+      complex(c_float), allocatable, intent(in) :: array(:, :, :, :)
+    end function
+
+    type(epop_allocatable_t) function epop__fortran_c8_1(array)
+      import :: epop_allocatable_t, c_double
+      complex(c_double), allocatable, intent(in) :: array(:)
+    end function
+
+    type(epop_allocatable_t) function epop__fortran_c8_2(array)
+      import :: epop_allocatable_t, c_double
+      complex(c_double), allocatable, intent(in) :: array(:, :)
+    end function
+
+    type(epop_allocatable_t) function epop__fortran_c8_3(array)
+      import :: epop_allocatable_t, c_double
+      complex(c_double), allocatable, intent(in) :: array(:, :, :)
+    end function
+
+    type(epop_allocatable_t) function epop__fortran_c8_4(array)
+      import :: epop_allocatable_t, c_double
+      complex(c_double), allocatable, intent(in) :: array(:, :, :, :)
+    end function
+  end interface
+
+  interface
+    subroutine epop_describe_allocatable_array(d, name, array, dist, flags) bind(C, name='epop__fortran_array')
+      import :: c_ptr, c_char, c_int, epop_allocatable_t, epop_dist_t
+      type(c_ptr), value :: d
+      character(kind=c_char), intent(in) :: name(*)
+      type(epop_allocatable_t), value :: array
+      type(epop_dist_t), value :: dist
+      integer(c_int), value :: flags
+    end subroutine
+
+    subroutine epop_describe_allocatable_matrix(d, name, array, dist, flags) bind(C, name='epop__fortran_matrix')
+      import :: c_ptr, c_char, c_int, epop_allocatable_t, epop_dist2d_t
+      type(c_ptr), value :: d
+      character(kind=c_char), intent(in) :: name(*)
+      type(epop_allocatable_t), value :: array
+      type(epop_dist2d_t), intent(in) :: dist
+      integer(c_int), value :: flags
+    end subroutine
+
+    subroutine epop_describe_allocatable_blocks(d, name, array, blocks, flags) bind(C, name='epop__fortran_blocks')
+      import :: c_ptr, c_char, c_int, epop_allocatable_t, epop_blocks_t
+      type(c_ptr), value :: d
+      character(kind=c_char), intent(in) :: name(*)
+      type(epop_allocatable_t), value :: array
+      type(epop_blocks_t), intent(in) :: blocks
+      integer(c_int), value :: flags
+    end subroutine
+
+    subroutine epop_describe_allocatable_replicated(d, name, array, count, flags) bind(C, name='epop__fortran_replicated')
+      import :: c_ptr, c_char, c_int, epop_allocatable_t, c_int64_t
+      type(c_ptr), value :: d
+      character(kind=c_char), intent(in) :: name(*)
+      type(epop_allocatable_t), value :: array
+      integer(c_int64_t), value :: count
+      integer(c_int), value :: flags
+    end subroutine
+  end interface
+
+  ! ---- What is not dealt out evenly. Ranks and indices, and so the starts of cuts and of rows, count from 0, as in C: row i of
+  ! Fortran, which counts from 1, has the elements starts(i) + 1 to starts(i + 1).
+  interface
+    subroutine epop_describe_csr(d, name, starts, index, rows, arrays, count, flags) bind(C)
+      import :: c_ptr, c_char, c_int, epop_dist_t, epop_row_array_t
+      type(c_ptr), value :: d
+      character(kind=c_char), intent(in) :: name(*)
+      type(c_ptr), intent(in) :: starts
+      integer(c_int), value :: index, count, flags
+      type(epop_dist_t), value :: rows
+      type(epop_row_array_t), intent(in) :: arrays(*)
+    end subroutine
+
+    subroutine epop_describe_allocatable_csr(d, name, starts, rows, arrays, count, flags) bind(C, name='epop__fortran_csr')
+      import :: c_ptr, c_char, c_int, epop_allocatable_t, epop_dist_t
+      type(c_ptr), value :: d
+      character(kind=c_char), intent(in) :: name(*)
+      type(epop_allocatable_t), value :: starts
+      type(epop_dist_t), value :: rows
+      type(epop_allocatable_t), intent(in) :: arrays(*)
+      integer(c_int), value :: count, flags
+    end subroutine
+  end interface
+
+  interface
+    subroutine epop_describe_owned(d, name, local, datatype, partition, flags) bind(C)
+      import :: c_ptr, c_char, c_int, epop_partition_t
+      type(c_ptr), value :: d
+      character(kind=c_char), intent(in) :: name(*)
+      type(c_ptr), intent(in) :: local
+      integer(c_int), value :: datatype, flags
+      type(epop_partition_t), intent(in) :: partition
+    end subroutine
+
+    subroutine epop_describe_allocatable_owned(d, name, array, partition, flags) bind(C, name='epop__fortran_owned')
+      import :: c_ptr, c_char, c_int, epop_allocatable_t, epop_partition_t
+      type(c_ptr), value :: d
+      character(kind=c_char), intent(in) :: name(*)
+      type(epop_allocatable_t), value :: array
+      type(epop_partition_t), intent(in) :: partition
+      integer(c_int), value :: flags
+    end subroutine
+  end interface
+
+  ! cuts and partition are parts of the program's state, as they are looked at when the block has returned.
+  interface
+    type(epop_dist_t) function epop_dist_cuts(starts, ranks) bind(C)
+      import :: c_int, c_ptr, epop_dist_t
+      type(c_ptr), value :: starts ! ranks + 1 integer(c_int64_t), from epop_malloc where they are described
+      integer(c_int), value :: ranks
+    end function
+
+    type(epop_dist_t) function epop_dist_even_cuts(count, ranks) bind(C)
+      import :: c_int, c_int64_t, epop_dist_t
+      integer(c_int64_t), value :: count
+      integer(c_int), value :: ranks
+    end function
+
+    subroutine epop_dist_free(dist) bind(C)
+      import :: epop_dist_t
+      type(epop_dist_t), intent(inout) :: dist
+    end subroutine
+
+    ! Without weights: even cuts.
+    subroutine epop_describe_cuts(d, name, cuts, weights) bind(C)
+      import :: c_ptr, c_char, epop_dist_t
+      type(c_ptr), value :: d
+      character(kind=c_char), intent(in) :: name(*)
+      type(epop_dist_t), intent(inout) :: cuts
+      character(kind=c_char), optional, intent(in) :: weights(*)
+    end subroutine
+
+    subroutine epop_describe_items(d, name, items, count, datatype, owner, context, flags) bind(C)
+      import :: c_ptr, c_char, c_int, c_int64_t, epop_owner_block
+      type(c_ptr), value :: d, context
+      character(kind=c_char), intent(in) :: name(*)
+      type(c_ptr), intent(in) :: items
+      integer(c_int64_t), intent(in) :: count
+      integer(c_int), value :: datatype, flags
+      procedure(epop_owner_block) :: owner
+    end subroutine
+
+    integer(c_int) function epop_items_exchange(items, count, datatype, owner, context) bind(C)
+      import :: c_ptr, c_int, c_int64_t, epop_owner_block
+      type(c_ptr), intent(inout) :: items
+      integer(c_int64_t), intent(inout) :: count
+      integer(c_int), value :: datatype
+      procedure(epop_owner_block) :: owner
+      type(c_ptr), value :: context
+    end function
+
+    subroutine epop_describe_partition(d, name, partition) bind(C)
+      import :: c_ptr, c_char, epop_partition_t
+      type(c_ptr), value :: d
+      character(kind=c_char), intent(in) :: name(*)
+      type(epop_partition_t), intent(inout) :: partition
+    end subroutine
+
+    integer(c_int) function epop_partition_divide(partition) bind(C)
+      import :: c_int, epop_partition_t
+      type(epop_partition_t), intent(inout) :: partition
+    end function
+
+    ! Writes the rank's indices, from 0, in order, and returns how many there are.
+    integer(c_int64_t) function epop_partition_local(partition, rank, indices) bind(C)
+      import :: c_int, c_int64_t, epop_partition_t
+      type(epop_partition_t), intent(in) :: partition
+      integer(c_int), value :: rank
+      integer(c_int64_t), optional, intent(out) :: indices(*)
+    end function
+  end interface
+
   ! ---- World and window
   interface
     integer(c_int) function epop_world() bind(C)
@@ -425,6 +757,45 @@ module epop
       type(epop_dist_t), value :: dist
       integer(c_int), value :: datatype
       type(c_ptr), intent(inout) :: local
+    end function
+
+    integer(c_int) function epop_redist_between(window, before, after, datatype, local) bind(C)
+      import :: c_int, c_ptr, epop_dist_t, epop_window_t
+      type(epop_window_t), intent(in) :: window
+      type(epop_dist_t), value :: before, after
+      integer(c_int), value :: datatype
+      type(c_ptr), intent(inout) :: local
+    end function
+
+    ! Rows of different lengths: lengths has one of them for each local row, starts the row pointers, from 0. datatype is
+    ! that of these: MPI_INTEGER or MPI_INTEGER8.
+    integer(c_int) function epop_redist_rows(window, before, after, datatype, lengths, arrays, count) bind(C)
+      import :: c_int, c_ptr, epop_dist_t, epop_row_array_t, epop_window_t
+      type(epop_window_t), intent(in) :: window
+      type(epop_dist_t), value :: before, after
+      integer(c_int), value :: datatype, count
+      type(c_ptr), intent(inout) :: lengths
+      type(epop_row_array_t), intent(in) :: arrays(*)
+    end function
+
+    integer(c_int) function epop_redist_csr(window, before, after, datatype, starts, arrays, count) bind(C)
+      import :: c_int, c_ptr, epop_dist_t, epop_row_array_t, epop_window_t
+      type(epop_window_t), intent(in) :: window
+      type(epop_dist_t), value :: before, after
+      integer(c_int), value :: datatype, count
+      type(c_ptr), intent(inout) :: starts
+      type(epop_row_array_t), intent(in) :: arrays(*)
+    end function
+
+    ! Cuts for the new ranks, by weights: c_loc of an integer for each index of this rank; c_null_ptr: all the same.
+    integer(c_int) function epop_redist_balance(window, before, datatype, weights, share, after) bind(C)
+      import :: c_int, c_double, c_ptr, epop_dist_t, epop_window_t
+      type(epop_window_t), intent(in) :: window
+      type(epop_dist_t), intent(inout) :: before
+      integer(c_int), value :: datatype
+      type(c_ptr), value :: weights
+      real(c_double), value :: share
+      type(epop_dist_t), intent(out) :: after
     end function
 
     integer(c_int) function epop_redist2d(window, before, after, datatype, local) bind(C)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "runtime/checkpoint/owner.h"
+#include "runtime/describe/allocatable.h"
 #include "runtime/describe/collective.h"
 
 /* ---- Making a checkpoint ------------------------------------------------------------------------ */
@@ -195,7 +196,8 @@ static int load_all(struct loading *l, struct error *error)
     for (int i = 0; i < l->list.count; i++)
         if (l->list.entries[i].kind != &kind_values && load_entry(l, &l->list.entries[i], &reader, error))
             return -1;
-    return 0;
+    int failed = describe_bounds(&l->list, l->window.new_rank, l->window.new_size);
+    return describe_all_well(&l->window, failed ? "out of memory for described data" : NULL, error);
 }
 
 static int load_file(struct loading *l, const char *path, const struct checkpoint_data *data,

@@ -157,6 +157,13 @@ static struct extent extent_of(const struct described *entry, int rank, int size
         .first = epop_dist_global(after, rank, size, 0), .rows = rows, .elements = rows ? csr_start(entry, rows) : 0};
 }
 
+void describe_csr_extent(const struct described *entry, int rank, int size, int64_t *rows, int64_t *elements)
+{
+    struct extent e = extent_of(entry, rank, size);
+    *rows = e.rows;
+    *elements = e.elements;
+}
+
 static struct slab starts_slab(const struct described *entry, int64_t all)
 {
     struct slab slab = {.type = MPI_INT64_T, .dims = 1, .extent = {all + 1}};

@@ -41,8 +41,10 @@ void describe_free(epop_description_t *d)
         free(d->entries[i].layout);
     }
     free(d->entries);
+    free(d->arrays);
     d->entries = NULL;
-    d->count = d->capacity = 0;
+    d->arrays = NULL;
+    d->count = d->capacity = d->array_count = 0;
 }
 
 void describe_release(epop_description_t *d)

@@ -143,6 +143,8 @@ struct epop_description {
     /* DESCRIBE_FILL: the values of all entries of the source, as describe_values_pack made them; what is left of it. */
     const char *values;
     size_t value_bytes;
+    struct described_array *arrays; /* those of Fortran (allocatable.h) */
+    int array_count;
 };
 
 typedef void describe_block(void *data, epop_description_t *d);
@@ -241,6 +243,10 @@ void describe_release_part(struct described *entry);
  * distribution. False: no entry before it has these starts. Local.
  */
 bool describe_cuts_of(const struct described *entry, epop_dist_t dist, epop_dist_t *before, epop_dist_t *after);
+
+/* What a rank has of a matrix, and of sparse rows that are there. Local. */
+void describe_matrix_extent(const struct described *entry, int rank, int size, int64_t *rows, int64_t *cols);
+void describe_csr_extent(const struct described *entry, int rank, int size, int64_t *rows, int64_t *elements);
 
 /* ---- As weights of cuts ------------------------------------------------------------------------- */
 

@@ -77,6 +77,12 @@ static bool matrix_route(const struct described *entry, const epop_window_t *win
     return true;
 }
 
+void describe_matrix_extent(const struct described *entry, int rank, int size, int64_t *rows, int64_t *cols)
+{
+    epop_dist2d_t dist = matrix_layout(entry, size);
+    epop_dist2d_local(&dist, rank, rows, cols);
+}
+
 static int matrix_allocate(struct described *entry, int rank, int size)
 {
     epop_dist2d_t dist = matrix_layout(entry, size);

@@ -6,6 +6,7 @@
 
 #include "interpose/interpose.h"
 #include "runtime/base/say.h"
+#include "runtime/describe/allocatable.h"
 #include "runtime/describe/audit.h"
 #include "runtime/describe/collective.h"
 #include "runtime/describe/describe.h"
@@ -170,6 +171,8 @@ int describe_window(const epop_window_t *window, void (*block)(void *, epop_desc
             came_ahead->hand_over(&d);
         result = describe_move(&d, window);
     }
+    if (result == EPOP_OK && describe_bounds(&d, window->new_rank, window->new_size))
+        result = EPOP_ERR_MEMORY;
     if (result == EPOP_OK)
         describe_audit_after(&d, window, block, data);
     describe_free(&d);

@@ -207,6 +207,68 @@ def test_described_data(space, described, backend):
     assert result.err == "" and result.out == "matrix 27, ranks 2\n", result
 
 
+@pytest.fixture(scope="module")
+def allocatables(tmp_path_factory):
+    return compile_fortran(SOURCES / "allocatables.f90", tmp_path_factory.mktemp("allocatables") / "allocatables.so", "-shared", "-fPIC",
+                           f"-I{MODULES}", f"-L{LIB}", "-lepop")
+
+
+TEN = {"pool": (4, 1, 3, 2, 4, 3, 1, 2, 4, 3), "join": (3, 1, 2, 4, 2, 3, 1, 4, 2, 3)}
+each_way = pytest.mark.parametrize("backend", ["pool", pytest.param("join", marks=joining.needed)])
+
+
+def resized_ten_times(space, backend, *command):
+    """Stopped after that, at whatever step it is."""
+    options = ["--backend", backend, *(["--start", 2] if backend == "pool" else [])]
+    running = space.start_epop(*options, *command, ranks=4 if backend == "pool" else 2)
+    space.wait_until_running()
+    for size in TEN[backend]:
+        space.resize(size)
+    return running
+
+
+@each_way
+def test_allocatable_arrays(space, allocatables, backend):
+    """All types and layouts: resized, saved, restarted; and the program has nothing left to free."""
+    running = resized_ten_times(space, backend, allocatables, 1000000000)
+    saved = space.epopctl("checkpoint", "--wait")
+    assert saved.status == 0, saved
+    result = space.stop(running)
+    assert result.err == "" and result.out == "matrix 27, ranks 3\n", result
+    running = space.start_epop("--restart", space.directory, allocatables, 1000000000, ranks=2)
+    space.wait_until_running()
+    result = space.stop(running)
+    assert result.err == "" and result.out == "matrix 27, ranks 2\n", result
+
+
+def test_allocatable_arrays_are_audited(space, allocatables):
+    """By the debug driver, which adds up what is there before and after a window."""
+    running = space.start_epop("--driver", "debug", "--start", 2, allocatables, 1000000000, ranks=4)
+    space.wait_until_running()
+    for size in (4, 1, 3):
+        space.resize(size)
+    result = space.stop(running)
+    assert (result.status, result.err) == (0, ""), result
+
+
+def test_an_allocatable_array_of_another_rank(space):
+    """Is refused, as one that is not described."""
+    source = space.directory / "other.f90"
+    source.write_text((SOURCES / "allocatables.f90").read_text().replace("epop_allocatable(s%matrix)", "epop_allocatable(s%box)"))
+    program = compile_fortran(source, space.directory / "other.so", "-shared", "-fPIC", f"-I{MODULES}", f"-L{LIB}", "-lepop")
+    result = space.epop(program, 10, ranks=1)
+    assert result.status != 0 and "described 'matrix': its array has another rank than what it is described as" in result.err, result
+
+
+@each_way
+@pytest.mark.parametrize("program, size", [("plate_fortran", 40), ("implicit_fortran", 20)])
+def test_examples_with_allocatable_arrays(space, backend, program, size):
+    """Blocks with ghosts; sparse rows by cuts: after ten resizes as a rigid run."""
+    heat, steps = heat_of(space.stop(resized_ten_times(space, backend, job.program(program), size, 100000000)))
+    plain, _ = heat_of(space.epop(job.program(program), size, steps, ranks=1, limit=120))
+    assert float(heat) == pytest.approx(float(plain), rel=1e-6)
+
+
 def test_calls_of_mpi_f08_are_observed(space):
     """Those that take a buffer, and those that do not, which come to MPI in another way."""
     program = compile_fortran(SOURCES / "observed.f90", space.directory / "observed.so", "-shared", "-fPIC", f"-I{MODULES}",
