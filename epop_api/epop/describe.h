@@ -55,6 +55,12 @@ EPOP_API void epop_describe_blocks(epop_description_t *d, const char *name, void
 EPOP_API void epop_describe_replicated(epop_description_t *d, const char *name, void *local, MPI_Datatype type,
                                        int64_t count, unsigned flags);
 
+/* Says of the entry that was listed last, if it is EPOP_CONSTANT: its part is at `original`, which stays the caller's,
+ * and is moved from there ahead of the window. Where that does not do, the runtime makes a copy, which it puts into
+ * `local`. `local` is NULL when the block lists; after a window it is the new part, or NULL: the old one stays. Local.
+ */
+EPOP_API void epop_describe_original(epop_description_t *d, const void *original);
+
 /* Moves all that `describe` lists, in an adapt block of your own or an executable; calls no other block. Collective
  * over `window->all`, between begin and commit; errors as of epop_redist. */
 EPOP_API int epop_redist_described(const epop_window_t *window, void (*describe)(void *data, epop_description_t *d),

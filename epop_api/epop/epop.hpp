@@ -251,7 +251,8 @@ class description
 
 /*
  * The same with std::vector, whose memory EPOP cannot take over: in each resize and checkpoint a copy is made of it,
- * and a vector of what has come. While they are copied, twice the memory is needed.
+ * and a vector of what has come. While they are copied, twice the memory is needed. What is EPOP_CONSTANT moves ahead
+ * from the vector itself, and only what has come is copied.
  */
 class copies : public description
 {
@@ -260,8 +261,10 @@ class copies : public description
     using description::replicated;
     template <class T> void array(const char *name, std::vector<T> &part, epop_dist_t dist, unsigned flags = 0)
     {
-        if (void **copy = copied(name, part, [&] { return local_count(dist); }))
+        if (void **copy = copied(name, part, flags, [&] { return local_count(dist); })) {
             epop_describe_array(list_, name, copy, type_of<T>(), dist, flags);
+            epop_describe_original(list_, part.data());
+        }
     }
     template <class T> void array(const char *name, std::vector<T> &part, std::int64_t count, unsigned flags = 0)
     {
@@ -269,27 +272,32 @@ class copies : public description
     }
     template <class T> void replicated(const char *name, std::vector<T> &copy, std::int64_t count, unsigned flags = 0)
     {
-        if (void **block = copied(name, copy, [&] { return count; }))
+        if (void **block = copied(name, copy, flags, [&] { return count; })) {
             epop_describe_replicated(list_, name, block, type_of<T>(), count, flags);
+            epop_describe_original(list_, copy.data());
+        }
     }
 
   private:
     template <class State> friend class program;
     using description::description;
     /* Where the copy is to be listed; NULL: it is copied here, to there or back. */
-    template <class T, class Count> void **copied(const char *name, std::vector<T> &vector, Count count)
+    template <class T, class Count> void **copied(const char *name, std::vector<T> &vector, unsigned flags, Count count)
     {
         static_assert(!std::is_same_v<T, bool>, "std::vector<bool> has no elements in memory");
         auto &copy = memory_.copies[name];
         if (list_)
             return &pointer_of(copy);
-        if (!moved_) {
+        if (!moved_ && flags & EPOP_CONSTANT) {
+            copy.make(0); /* its data is read in its place */
+        } else if (!moved_) {
             copy.make(static_cast<std::int64_t>(vector.size() * sizeof(T)));
             if (!vector.empty())
                 std::memcpy(copy.data(), vector.data(), vector.size() * sizeof(T));
         } else {
             const T *first = static_cast<const T *>(pointer_of(copy));
-            vector.assign(first, first + (first ? count() : 0));
+            if (first || !(flags & EPOP_CONSTANT) || !count()) /* else what was here stays */
+                vector.assign(first, first + (first ? count() : 0));
             copy.make(0);
         }
         return nullptr;
@@ -320,7 +328,9 @@ template <class State> class program
                 *data = new instance{std::unique_ptr<State>((*kept<Make>::block)(*argc, *argv)), {}};
             });
         });
-        epop_release(program_, [](void *data) { free_types(static_cast<instance *>(data)->memory), delete static_cast<instance *>(data); });
+        epop_release(program_, [](void *data) {
+            free_types(static_cast<instance *>(data)->memory), delete static_cast<instance *>(data);
+        });
     }
     /* exec(state), more(state): is there another iteration? Returns the pc. Described data moves in each resize. */
     template <class Exec, class More> int elastic(const char *name, Exec exec, More more)

@@ -26,7 +26,9 @@ static uint64_t hash_item(uint64_t hash, const struct cargo_item *item)
 static void add_item(struct cargo *cargo, struct described *entry, const redist_element *element, bool here)
 {
     struct cargo_item *item = &cargo->items[cargo->count++];
-    *item = (struct cargo_item){.entry = entry, .element = *element, .before = here ? *entry->local : NULL};
+    *item = (struct cargo_item){.entry = entry, .element = *element};
+    if (here)
+        item->before = entry->original ? entry->original : *entry->local;
     entry->kind->terms(entry, &item->terms);
     cargo->hash = hash_item(cargo->hash, item);
 }

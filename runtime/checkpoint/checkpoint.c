@@ -112,6 +112,8 @@ static int list_data(struct taking *t, const struct checkpoint_data *data, struc
     if (packed)
         error_set(&own, ERROR_FAILED, "its pack block returned %d", packed);
     bool fine = !packed && !describe_run(&t->list, DESCRIBE_LIST, data->describe, data->data, NULL, 0, &own);
+    if (fine && describe_copy_originals(&t->list, t->window.old_rank, t->window.old_size))
+        fine = !error_memory(&own);
     if (describe_all_well(&t->window, fine ? NULL : own.text, error))
         return -1;
     if (describe_agree(&t->list, &t->window, NULL) != EPOP_OK)

@@ -37,6 +37,8 @@ static struct described_sum sum_of(const struct described *entry, int rank, int 
 
 void describe_audit_before(epop_description_t *d, const epop_window_t *window)
 {
+    if (watch)
+        describe_copy_originals(d, window->old_rank, window->old_size);
     for (int i = 0; watch && i < d->count; i++)
         d->entries[i].was = sum_of(&d->entries[i], window->old_rank, window->old_size);
 }

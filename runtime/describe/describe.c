@@ -47,6 +47,30 @@ void describe_free(epop_description_t *d)
     d->count = d->capacity = d->array_count = 0;
 }
 
+void epop_describe_original(epop_description_t *d, const void *original)
+{
+    struct described *last = d->count ? &d->entries[d->count - 1] : NULL;
+    if (last && last->flags & EPOP_CONSTANT && d->mode == DESCRIBE_LIST)
+        last->original = original;
+}
+
+int describe_copy_originals(epop_description_t *d, int rank, int size)
+{
+    int result = 0;
+    for (int i = 0; i < d->count && rank >= 0; i++) {
+        struct described *entry = &d->entries[i];
+        if (!entry->original || entry->ahead || *entry->local)
+            continue;
+        int64_t bytes = entry->kind->bytes(entry, rank, size);
+        *entry->local = bytes > 0 ? malloc((size_t)bytes) : NULL;
+        if (*entry->local)
+            memcpy(*entry->local, entry->original, (size_t)bytes);
+        else if (bytes > 0)
+            result = -1;
+    }
+    return result;
+}
+
 void describe_release(epop_description_t *d)
 {
     for (int i = 0; i < d->count; i++)

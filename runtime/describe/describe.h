@@ -126,6 +126,7 @@ struct described {
     struct members members;            /* what the program calls what it consists of; none: it says nothing */
     void *layout;                      /* the kind's own */
     const struct described_cuts *cuts; /* in its layout; NULL: it is no distribution */
+    const void *original;              /* its part where *local is NULL (epop_describe_original) */
     bool ahead;                        /* its new part came ahead of the window: move has nothing to do */
     int64_t ahead_bytes;               /* of it, those that came from other ranks */
     struct described_sum {
@@ -163,6 +164,10 @@ struct described *describe_add(epop_description_t *d, const struct kind *kind, c
 int64_t describe_members_hash(const struct described *entry);
 /* Keeps a fault of the entry about to be described, if there was none before. */
 void describe_refuse(epop_description_t *d, const char *name, const char *why);
+
+/* Copies the originals of parts that did not come ahead, as they are on that rank, if any. 0, or -1: out of memory.
+ * Local. */
+int describe_copy_originals(epop_description_t *d, int rank, int size);
 
 /* Frees this rank's parts, and leaves NULL. Local. */
 void describe_release(epop_description_t *d);

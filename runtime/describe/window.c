@@ -169,6 +169,7 @@ int describe_window(const epop_window_t *window, void (*block)(void *, epop_desc
         describe_audit_before(&d, window);
         if (ahead)
             came_ahead->hand_over(&d);
+        describe_copy_originals(&d, window->old_rank, window->old_size); /* without the memory the move says so */
         result = describe_move(&d, window);
     }
     if (result == EPOP_OK && describe_bounds(&d, window->new_rank, window->new_size))

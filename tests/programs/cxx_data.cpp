@@ -189,8 +189,8 @@ extern "C" EPOP_EXPORT epop_program_t *get_program(void)
             [](mesh &m, epop::copies &d) {
                 places(m, d);
                 d.array("v", m.v, m.mixed());
-                d.array("w", m.w, m.cyclic());
-                d.replicated("all", m.all, 5);
+                d.array("w", m.w, m.cyclic(), EPOP_CONSTANT);
+                d.replicated("all", m.all, 5, EPOP_CONSTANT);
             },
             rebuild);
     else

@@ -32,6 +32,20 @@ def test_processes_that_come_and_go(space, way):
     right(run(space, way, "3,1,2", options=("--backend", "join"), ranks=1), 2, 3)
 
 
+@pytest.mark.parametrize("options", [(), ("--no-ahead-data",)], ids=["ahead", "window"])
+@pytest.mark.parametrize("driver", ["run", "debug"])
+def test_constant_vectors_move_ahead(space, driver, options):
+    """There is no other constant data in it, and what is wrong would end the job."""
+    running = space.start_epop("--start", "2", "--driver", driver, *options, PROGRAM, "", "1000000000", ranks=4, env={"CXX_DATA": "copies"})
+    space.wait_until_running(running)
+    for size in (4, 1, 3, 2, 4, 2):
+        space.resize(size)
+        done = space.status()["adaptations"][-1]
+        assert (done.get("ahead", 0) > 0) == (not options), done
+    result = space.stop(running)
+    assert (result.status, result.out, result.err) == (0, "", ""), result
+
+
 @pytest.mark.parametrize("way", WAYS)
 def test_a_checkpoint(space, way, tmp_path):
     """A run that is saved goes on with other numbers of ranks."""
