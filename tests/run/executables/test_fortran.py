@@ -261,6 +261,14 @@ def test_an_allocatable_array_of_another_rank(space):
 
 
 @each_way
+def test_rows_and_items(space, backend):
+    """Moved by calls, to cuts by weight; what is wrong ends the job."""
+    program = compile_fortran(SOURCES / "rows.f90", space.directory / "rows.so", "-shared", "-fPIC", f"-I{MODULES}", f"-L{LIB}", "-lepop")
+    result = space.stop(resized_ten_times(space, backend, program, 1000000000))
+    assert (result.status, result.err) == (0, ""), result
+
+
+@each_way
 @pytest.mark.parametrize("program, size", [("plate_fortran", 40), ("implicit_fortran", 20)])
 def test_examples_with_allocatable_arrays(space, backend, program, size):
     """Blocks with ghosts; sparse rows by cuts: after ten resizes as a rigid run."""
