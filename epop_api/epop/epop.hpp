@@ -195,6 +195,12 @@ class description
         if (list_)
             epop_describe_values(list_, name, &value, sizeof value);
     }
+    /* What they consist of, for those who read a checkpoint: "std::int64_t n" is "int64_t n". */
+    void members(const char *name, const char *text)
+    {
+        if (list_)
+            epop_describe_members(list_, name, text);
+    }
     /* An array over all ranks, of which each has a part; in blocks where only a count is given. */
     template <class T> void array(const char *name, epop::array<T> &part, epop_dist_t dist, unsigned flags = 0)
     {

@@ -278,6 +278,12 @@ module epop
       integer(c_size_t), value :: bytes
     end subroutine
 
+    subroutine epop_describe_members(d, name, members) bind(C)
+      import :: c_ptr, c_char
+      type(c_ptr), value :: d
+      character(kind=c_char), intent(in) :: name(*), members(*)
+    end subroutine
+
     subroutine epop_describe_array(d, name, local, datatype, dist, flags) bind(C)
       import :: c_ptr, c_char, c_int, epop_dist_t
       type(c_ptr), value :: d

@@ -113,6 +113,7 @@ contains
     type(state_t), pointer :: s
     call c_f_pointer(data, s)
     call epop_describe_values(d, 'step' // c_null_char, c_loc(s%step), 2 * c_sizeof(s%step))
+    call epop_describe_members(d, 'step' // c_null_char, 'int64_t step, steps' // c_null_char)
     call epop_describe_partition(d, 'partition' // c_null_char, s%partition)
     call epop_describe_allocatable_array(d, 'i4' // c_null_char, epop_allocatable(s%i4), epop_dist_cyclic(n), EPOP_CONSTANT)
     call epop_describe_allocatable_array(d, 'i8' // c_null_char, epop_allocatable(s%i8), epop_dist_block_cyclic(n, 3_c_int64_t), 0)

@@ -134,6 +134,7 @@ struct mesh {
 void places(mesh &m, epop::description &d)
 {
     d.values("s", m.s);
+    d.members("s", "int64_t n, step; int windows");
     d.values("three", m.three);
     d.array("u", m.u, m.s.n);
     d.array("cells", m.cells, m.cyclic());
