@@ -8,6 +8,7 @@ import tempfile
 
 import job
 from selenium import webdriver
+from selenium.common.exceptions import WebDriverException
 from selenium.webdriver.chrome.service import Service
 
 # Without its sandbox: root and containers do not get one, and the pages are our own.
@@ -26,10 +27,21 @@ class Browser:
         for option in [*OPTIONS, f"--user-data-dir={self._home}"]:
             options.add_argument(option)
         options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-        service = Service(shutil.which("chromedriver") or "chromedriver")
-        self._driver = webdriver.Chrome(service=service, options=options)
+        self._driver = self._started(options)
         self._driver.set_page_load_timeout(LIMIT)
         self._driver.set_script_timeout(LIMIT)
+
+    @staticmethod
+    def _started(options, attempts=4):
+        """A busy machine may be too slow for the time that the browser's driver gives both to start."""
+        for attempt in range(attempts):
+            service = Service(shutil.which("chromedriver") or "chromedriver")
+            try:
+                return webdriver.Chrome(service=service, options=options)
+            except WebDriverException:
+                service.stop()
+                if attempt == attempts - 1:
+                    raise
 
     def close(self):
         self._driver.quit()
