@@ -92,6 +92,12 @@ def require_linked(place):
     return every
 
 
+def steps_done(path):
+    """From the fourth of the values that the program describes as its shape."""
+    with h5py.File(path) as file:
+        return int(numpy.frombuffer(file.attrs["values/shape"].tobytes(), "=i8")[3])
+
+
 def test_every_and_keep(space, place):
     """The newest stay, and what has their constant arrays; the restarted job counts the others as its own."""
     options = ["--checkpoint-dir", place, "--checkpoint-every", "0.01s", "--checkpoint-keep", "2"]
@@ -99,9 +105,10 @@ def test_every_and_keep(space, place):
     found = files(place)
     assert 2 <= len(found) <= 4 and not found[-1].endswith("-0001.h5"), found
     require_linked(place)
+    left = 2 * 40 - steps_done(place / found[-1])
     assert end(run(space, "steps=40", SLOWLY, ranks=3, options=[*options, "--restart", place / found[-1]])) == whole
     again = files(place)
-    assert 2 <= len(again) <= 4 and set(again) - set(found), (found, again)
+    assert 2 <= len(again) <= 4 and (set(again) - set(found) or left < 5), (left, found, again)
     assert end(run(space, "steps=40", SLOWLY, ranks=1, options=["--restart", place])) == whole
 
 
