@@ -60,21 +60,14 @@ petsc_program() {
 }
 petsc_flags='-lpetsc -lopenblas -lm'
 
-# The upstream version that apt would install.
 choose_version() {
-    version=${LIBRARY_VERSION:-$(apt-cache show --no-all-versions "$binary" 2>/dev/null | sed -n 's/^Version: \([0-9]*:\)\{0,1\}\([^-]*\)-.*$/\2/p')}
+    version=${LIBRARY_VERSION:-$(source_version "$binary")}
     [ -n "$version" ] || fail "no version known: apt has no $binary; set LIBRARY_VERSION"
 }
 
-# Also what a finished build was made by.
 recipe() {
     echo "$mpicc"
     declare -f "${library}_configure"
-}
-
-copy_source() {
-    rm -rf "$work/source"
-    cp -R "$LIBRARY_SOURCE" "$work/source"
 }
 
 configure() {
@@ -107,7 +100,7 @@ build() {
     prepare "$(recipe)"
     # shellcheck disable=SC2086
     stage packages "$here/../deps.sh" apt dpkg-dev gcc libc6-dev make patch xz-utils $packages
-    if [ -n "${LIBRARY_SOURCE:-}" ]; then stage copy copy_source; else stages_source; fi
+    stages_source "${LIBRARY_SOURCE:-}"
     stage configure configure
     stage compile compile
     stage install install_tree
@@ -120,10 +113,7 @@ build() {
 main() {
     choose_version
     prefix=$cache/$library-${version%%+*} work=$cache/build/$library-$version logs=$cache/log/$library-$version
-    if [ "${2:-}" != where ] && [ "$(cat "$prefix/recipe" 2>/dev/null)" != "$(recipe)" ]; then
-        lock
-        [ "$(cat "$prefix/recipe" 2>/dev/null)" = "$(recipe)" ] || build >&2
-    fi
+    [ "${2:-}" = where ] || make_once
     echo "$prefix"
     exit
 }

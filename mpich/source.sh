@@ -25,6 +25,11 @@ source_apt() {
         -o APT::Sandbox::User=root "$@"
 }
 
+# The upstream version that apt would install of a package.
+source_version() { # PACKAGE
+    apt-cache show --no-all-versions "$1" 2>/dev/null | sed -n 's/^Version: \([0-9]*:\)\{0,1\}\([^-]*\)-.*$/\2/p'
+}
+
 # The newest revision of the package with this upstream version.
 source_revision() {
     source_apt apt-cache showsrc "$package" | awk -v wanted="$version" '/^Version: / {

@@ -43,6 +43,17 @@ lock() {
     }
 }
 
+# Was it made as the script makes it? Its function `recipe` prints how, and `build` leaves that in $prefix/recipe.
+is_made() {
+    [ "$(cat "$prefix/recipe" 2>/dev/null)" = "$(recipe)" ]
+}
+
+# Builds it unless it is there. Standard output stays the script's own.
+make_once() {
+    is_made || lock >&2
+    is_made || build >&2
+}
+
 # A build that was begun with other options is of no use.
 prepare() { # OPTIONS
     if [ "$(cat "$work/recipe" 2>/dev/null)" != "$1" ]; then
@@ -53,8 +64,17 @@ prepare() { # OPTIONS
     mkdir -p "$work/done" "$logs"
 }
 
-# The source package, in $work/source.
-stages_source() {
+copy_source() { # FOLDER
+    rm -rf "$work/source"
+    cp -R "$1" "$work/source"
+}
+
+# The source package, in $work/source; or a copy of FOLDER, where that is not empty.
+stages_source() { # [FOLDER]
+    if [ -n "${1:-}" ]; then
+        stage copy copy_source "$1"
+        return
+    fi
     if [ ! -e "$cache/source/${package}_$version.complete" ]; then
         stage index source_index
         stage download source_download

@@ -10,20 +10,13 @@ mpich=$(cd "$(dirname "$0")/../mpich" && pwd)
 . "$mpich/stages.sh"
 package=mpi4py python=${PYTHON:-/usr/bin/python3} mpicc=${MPICC:-mpicc.mpich} mpiexec=${MPIEXEC:-mpiexec.mpich}
 
-# The upstream version that apt would install.
 choose_version() {
-    version=${MPI4PY_VERSION:-$(apt-cache show --no-all-versions python3-mpi4py 2>/dev/null |
-        sed -n 's/^Version: \([0-9]*:\)\{0,1\}\([^-]*\)-.*$/\2/p')}
+    version=${MPI4PY_VERSION:-$(source_version python3-mpi4py)}
     [ -n "$version" ] || fail "no version known: apt has no python3-mpi4py; set MPI4PY_VERSION"
 }
 
-options() {
+recipe() {
     echo "$mpicc $("$python" -c 'import sys; print(*sys.version_info[:2], sep=".")')"
-}
-
-copy_source() {
-    rm -rf "$work/source"
-    cp -R "$MPI4PY_SOURCE" "$work/source"
 }
 
 compile() {
@@ -46,13 +39,13 @@ assert MPI.COMM_WORLD.size == 2 and MPI.get_vendor()[0] == "MPICH", MPI.get_vend
 
 build() {
     echo "building mpi4py $version for $prefix (once, some minutes; logs in $logs)"
-    prepare "$(options)"
+    prepare "$(recipe)"
     stage packages "$mpich/../deps.sh" apt dpkg-dev gcc libc6-dev python3-dev python3-setuptools cython3 python3-numpy
-    if [ -n "${MPI4PY_SOURCE:-}" ]; then stage copy copy_source; else stages_source; fi
+    stages_source "${MPI4PY_SOURCE:-}"
     stage compile compile
     stage install install_tree
     stage check check
-    options >"$prefix/recipe"
+    recipe >"$prefix/recipe"
     rm -rf "$work"
 }
 
@@ -60,10 +53,7 @@ build() {
 main() {
     choose_version
     prefix=$cache/mpi4py-$version work=$cache/build/mpi4py-$version logs=$cache/log/mpi4py-$version
-    if [ "${1:-}" != where ] && [ "$(cat "$prefix/recipe" 2>/dev/null)" != "$(options)" ]; then
-        lock
-        [ "$(cat "$prefix/recipe" 2>/dev/null)" = "$(options)" ] || build >&2
-    fi
+    [ "${1:-}" = where ] || make_once
     echo "$prefix"
     exit
 }
