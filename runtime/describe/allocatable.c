@@ -128,9 +128,11 @@ int describe_bounds(const struct epop_description *d, int rank, int size)
 
 /* ---- What the module calls ---------------------------------------------------------------------- */
 
-/* Of the entry that was listed last. */
-static void keep_array(epop_description_t *d, const char *name, int part, struct allocatable array)
+/* Of the entry that was listed behind the `before` ones, unless that was refused. */
+static void keep_array(epop_description_t *d, const char *name, int before, int part, struct allocatable array)
 {
+    if (d->count == before)
+        return;
     struct described_array *grown = realloc(d->arrays, ((size_t)d->array_count + 1) * sizeof *grown);
     if (!grown) {
         describe_refuse(d, name, "out of memory");
@@ -150,21 +152,19 @@ static bool has_rank(epop_description_t *d, const char *name, struct allocatable
 }
 
 /* The functions take what their namesakes epop_describe_... take. */
-#define EPOP_FORTRAN EPOP_API
 
-EPOP_FORTRAN void epop__fortran_array(epop_description_t *d, const char *name, struct allocatable array,
-                                      epop_dist_t dist, unsigned flags)
+EPOP_API void epop__fortran_array(epop_description_t *d, const char *name, struct allocatable array, epop_dist_t dist,
+                                  unsigned flags)
 {
     int before = d->count;
     if (!has_rank(d, name, array, 1))
         return;
     epop_describe_array(d, name, array.descriptor, datatype_of(array), dist, flags);
-    if (d->count > before)
-        keep_array(d, name, 0, array);
+    keep_array(d, name, before, 0, array);
 }
 
-EPOP_FORTRAN void epop__fortran_matrix(epop_description_t *d, const char *name, struct allocatable array,
-                                       const epop_dist2d_t *dist, unsigned flags)
+EPOP_API void epop__fortran_matrix(epop_description_t *d, const char *name, struct allocatable array,
+                                   const epop_dist2d_t *dist, unsigned flags)
 {
     int before = d->count;
     if (!has_rank(d, name, array, 2))
@@ -174,47 +174,43 @@ EPOP_FORTRAN void epop__fortran_matrix(epop_description_t *d, const char *name, 
         return;
     }
     epop_describe_matrix(d, name, array.descriptor, datatype_of(array), dist, flags);
-    if (d->count > before)
-        keep_array(d, name, 0, array);
+    keep_array(d, name, before, 0, array);
 }
 
-EPOP_FORTRAN void epop__fortran_blocks(epop_description_t *d, const char *name, struct allocatable array,
-                                       const epop_blocks_t *blocks, unsigned flags)
+EPOP_API void epop__fortran_blocks(epop_description_t *d, const char *name, struct allocatable array,
+                                   const epop_blocks_t *blocks, unsigned flags)
 {
     int before = d->count;
     if (!has_rank(d, name, array, blocks->dims))
         return;
     epop_describe_blocks(d, name, array.descriptor, datatype_of(array), blocks, flags);
-    if (d->count > before)
-        keep_array(d, name, 0, array);
+    keep_array(d, name, before, 0, array);
 }
 
-EPOP_FORTRAN void epop__fortran_replicated(epop_description_t *d, const char *name, struct allocatable array,
-                                           int64_t count, unsigned flags)
+EPOP_API void epop__fortran_replicated(epop_description_t *d, const char *name, struct allocatable array, int64_t count,
+                                       unsigned flags)
 {
     int before = d->count;
     if (!has_rank(d, name, array, 1))
         return;
     epop_describe_replicated(d, name, array.descriptor, datatype_of(array), count, flags);
-    if (d->count > before)
-        keep_array(d, name, 0, array);
+    keep_array(d, name, before, 0, array);
 }
 
-EPOP_FORTRAN void epop__fortran_owned(epop_description_t *d, const char *name, struct allocatable array,
-                                      const epop_partition_t *partition, unsigned flags)
+EPOP_API void epop__fortran_owned(epop_description_t *d, const char *name, struct allocatable array,
+                                  const epop_partition_t *partition, unsigned flags)
 {
     int before = d->count;
     if (!has_rank(d, name, array, 1))
         return;
     epop_describe_owned(d, name, array.descriptor, datatype_of(array), partition, flags);
-    if (d->count > before)
-        keep_array(d, name, 0, array);
+    keep_array(d, name, before, 0, array);
 }
 
 #define ROW_ARRAYS 16
 
-EPOP_FORTRAN void epop__fortran_csr(epop_description_t *d, const char *name, struct allocatable starts,
-                                    epop_dist_t rows, const struct allocatable *arrays, int count, unsigned flags)
+EPOP_API void epop__fortran_csr(epop_description_t *d, const char *name, struct allocatable starts, epop_dist_t rows,
+                                const struct allocatable *arrays, int count, unsigned flags)
 {
     epop_row_array_t row_arrays[ROW_ARRAYS];
     int before = d->count;
@@ -230,15 +226,14 @@ EPOP_FORTRAN void epop__fortran_csr(epop_description_t *d, const char *name, str
     if (!has_rank(d, name, starts, 1))
         return;
     epop_describe_csr(d, name, starts.descriptor, datatype_of(starts), rows, row_arrays, count, flags);
-    if (d->count > before)
-        keep_array(d, name, 0, starts);
-    for (int i = 0; i < count && d->count > before; i++)
-        keep_array(d, name, 1 + i, arrays[i]);
+    keep_array(d, name, before, 0, starts);
+    for (int i = 0; i < count; i++)
+        keep_array(d, name, before, 1 + i, arrays[i]);
 }
 
 /* Fortran's functions without bind(C), which get the descriptor itself. */
 #define ALLOCATABLE(of, type, bytes, rank)                                                                             \
-    EPOP_FORTRAN struct allocatable epop__fortran_##of##_##rank##_(struct descriptor *array) {                         \
+    EPOP_API struct allocatable epop__fortran_##of##_##rank##_(struct descriptor *array) {                             \
         return (struct allocatable){array, type, bytes, rank};                                                         \
     }
 #define ALLOCATABLES(of, type, bytes)                                                                                  \

@@ -34,10 +34,14 @@ def is_built(name):
     return where.returncode == 0 and os.path.exists(f"{where.stdout.strip()}/recipe")
 
 
+def without_mpi():
+    """The environment for builds, which choose MPICH's commands by themselves."""
+    return {variable: value for variable, value in os.environ.items() if variable not in ("MPICC", "MPIEXEC")}
+
+
 def make_library(name):
     """Once; an archive need not have its source."""
-    environment = {variable: value for variable, value in os.environ.items() if variable not in ("MPICC", "MPIEXEC")}
-    made = subprocess.run([job.ROOT / "mpich/library.sh", name], capture_output=True, text=True, env=environment, timeout=1500, check=False)
+    made = subprocess.run([job.ROOT / "mpich/library.sh", name], capture_output=True, text=True, env=without_mpi(), timeout=1500, check=False)
     if made.returncode != 0:
         pytest.skip(f"there is no {name} with MPICH: {made.stderr.strip().splitlines()[-1:]}")
 
@@ -55,9 +59,7 @@ def built(tree, tmp_path_factory):
         if name not in done:
             (folder / f"{name}.c").write_text((SOURCES / f"{name}.c").read_text())
             text = commands(name).replace(" -O2 ", f" -O2 {WARNINGS} ").replace("mpich/library.sh", str(job.ROOT / "mpich/library.sh"))
-            environment = {**os.environ, "PKG_CONFIG_PATH": f"{tree}/lib/pkgconfig"}
-            for variable in ("MPICC", "MPIEXEC"):
-                environment.pop(variable, None)
+            environment = {**without_mpi(), "PKG_CONFIG_PATH": f"{tree}/lib/pkgconfig"}
             result = subprocess.run(["bash", "-e", "-c", text], cwd=folder, env=environment, capture_output=True, text=True, timeout=1500, check=False)
             assert result.returncode == 0, f"{text}{result.stdout}{result.stderr}"
             done[name] = folder / f"{name}.so"
