@@ -1,8 +1,7 @@
 /*
- * tether ARGUMENT...: becomes the command that EPOP_TETHERED names (ssh, say), which then ends with the process that
- * started it. Given to the mpiexec of joining processes as its -launcher-exec (runtime/hydra/hydra.c). Of several
- * names, a line each, the first is this one's and the others those of tethers that it starts: an mpiexec and its ssh
- * (scheduler/hosts/nodes.c).
+ * tether ARGUMENT...: becomes the command that EPOP_TETHERED names, which is sent SIGTERM when the thread that started
+ * it ends. Of several names, a line each, the first is this one's and the others those of tethers that it starts: an
+ * mpiexec and its ssh (runtime/hydra/hydra.c, scheduler/hosts/launch.c).
  */
 #include <errno.h>
 #include <signal.h>

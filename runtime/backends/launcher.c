@@ -222,8 +222,9 @@ static struct {
     char mpiexec[PATH_MAX];           /* as it was found from the directory at the start; "": it was not */
     char *options[HYDRA_OPTIONS_MAX]; /* for mpiexec, as the first one had them */
     int option_count;
-    char *tethered;  /* a variable for mpiexec, or NULL */
-    bool allocation; /* of Slurm, which starts processes then */
+    char tether[PATH_MAX]; /* the program that becomes it, and has it end with this process */
+    char *tethered;        /* a variable for that, or NULL: there is no such program */
+    bool allocation;       /* of Slurm, which starts processes then */
     struct launch *launches;
     char *hosts; /* of the adaptation being prepared; "": anywhere */
     int status;
@@ -235,7 +236,7 @@ int launcher_init(const struct launcher_job *job)
     mpiexec_find(state.mpiexec);
     state.option_count = hydra_options(state.options);
     state.allocation = allocation_take() && !allocation_options(state.options, &state.option_count);
-    state.tethered = state.allocation ? NULL : hydra_tether(state.options, &state.option_count);
+    state.tethered = hydra_tether(state.mpiexec, state.options, &state.option_count, state.tether, sizeof state.tether);
     if (conditions_take(&state.conditions))
         return -1;
     atomic_store(&state.up, true);
@@ -256,15 +257,17 @@ static char **with_variables(char *joining, char *step)
     static char no_fork[] = ALLOCATION_NO_FORK;
     const struct conditions *conditions = &state.conditions;
     size_t n = conditions->count;
-    char **result = calloc(n + 4, sizeof *result);
+    char **result = calloc(n + 5, sizeof *result);
     for (size_t i = 0; result && i < n; i++)
         result[i] = conditions->environment[i];
-    if (result) {
-        result[n++] = joining;
-        if (step)
-            result[n++] = no_fork;
-        result[n] = step ? step : state.tethered;
+    if (!result)
+        return NULL;
+    result[n++] = joining;
+    if (step) {
+        result[n++] = no_fork;
+        result[n++] = step;
     }
+    result[n] = state.tethered;
     return result;
 }
 
@@ -323,7 +326,7 @@ static char **command_of(char *count, char *self)
     char **argv = calloc(own + 7 + HYDRA_OPTIONS_MAX, sizeof *argv);
     if (!argv)
         return NULL;
-    argv[n++] = state.mpiexec;
+    argv[n++] = state.tethered ? state.tether : state.mpiexec;
     for (int i = 0; i < state.option_count; i++)
         argv[n++] = state.options[i];
     argv[n++] = "-n";

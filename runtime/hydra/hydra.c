@@ -66,26 +66,6 @@ static char **value_of(char **options, int count, const char *name)
     return NULL;
 }
 
-char *hydra_tether(char *options[HYDRA_OPTIONS_MAX], int *count)
-{
-    char path[4096], *tether, *variable = NULL;
-    char **launcher = value_of(options, *count, "-launcher"), **command = value_of(options, *count, "-launcher-exec");
-    bool reaches = launcher && (!strcmp(*launcher, "ssh") || !strcmp(*launcher, "rsh"));
-    if (!reaches || helper_find("tether", path, sizeof path) || !(tether = strdup(path)))
-        return NULL;
-    if (asprintf(&variable, HYDRA_TETHERED "=%s", command ? *command : *launcher) < 0) {
-        free(tether);
-        return NULL;
-    }
-    if (!command) {
-        options[*count] = "-launcher-exec";
-        command = &options[*count + 1];
-        *count += 2;
-    }
-    *command = tether;
-    return variable;
-}
-
 static int set_option(char **options, int *count, char *name, char *value)
 {
     char **present = value_of(options, *count, name);
@@ -104,6 +84,31 @@ int hydra_launch_by(char *options[HYDRA_OPTIONS_MAX], int *count, char *launcher
 {
     static char by[] = "-launcher", with[] = "-launcher-exec";
     return set_option(options, count, by, launcher) || set_option(options, count, with, program) ? -1 : 0;
+}
+
+/* What mpiexec reaches other hosts with, by the tether from now on; NULL: nothing, or not in this way. */
+static const char *tether_command(char **options, int *count, char *tether)
+{
+    static char with[] = "-launcher-exec";
+    char **launcher = value_of(options, *count, "-launcher"), **command = value_of(options, *count, with);
+    bool reaches = launcher && (!strcmp(*launcher, "ssh") || !strcmp(*launcher, "rsh"));
+    if (!reaches)
+        return NULL;
+    const char *before = command ? *command : *launcher;
+    return set_option(options, count, with, tether) ? NULL : before;
+}
+
+char *hydra_tether(const char *mpiexec, char *options[HYDRA_OPTIONS_MAX], int *count, char *path, size_t size)
+{
+    char *tether, *variable = NULL;
+    if (helper_find("tether", path, size) || !(tether = strdup(path)))
+        return NULL;
+    const char *command = tether_command(options, count, tether);
+    if (!command)
+        free(tether);
+    if (asprintf(&variable, HYDRA_TETHERED "=%s%s%s", mpiexec, command ? "\n" : "", command ? command : "") < 0)
+        return NULL;
+    return variable;
 }
 
 static bool has_failed(void *context, const struct proc *proc)

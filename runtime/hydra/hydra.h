@@ -23,12 +23,14 @@
 int hydra_options(char *options[HYDRA_OPTIONS_MAX]);
 
 /*
- * mpiexec leaves behind the commands that reach other hosts for it (ssh, rsh) when it is ended, and such a one waits
- * for minutes for a host that does not answer. So it gets a helper as -launcher-exec (driver/tether), which has the
- * command end with mpiexec. Changes the options and returns the variable that mpiexec needs for it, for good; or NULL
- * where that is not needed, or cannot be. Local.
+ * A further mpiexec goes on when the process that started it is killed, as Hydra's proxy need not have told the process
+ * group first; and it leaves behind the commands that reach other hosts for it (ssh, rsh) when it is ended, which wait
+ * for minutes for a host that does not answer. So a helper (driver/helpers/tether.c) is started in place of both, which
+ * has each end with who started it: mpiexec with the thread that did. Writes the helper's path, to be started as
+ * mpiexec would be, changes the options, and returns the variable that it needs, for good; or NULL where there is no
+ * helper. Local.
  */
-char *hydra_tether(char *options[HYDRA_OPTIONS_MAX], int *count);
+char *hydra_tether(const char *mpiexec, char *options[HYDRA_OPTIONS_MAX], int *count, char *path, size_t size);
 
 /* Has mpiexec reach hosts by that launcher and that program. Both stay the caller's. 0, or -1: too many options. Local.
  */

@@ -112,6 +112,12 @@ def test_joiner_that_dies_in_the_midst_of_connecting_at_the_gate(space, call):
         check_all_ended(space, it, begin + 1)
 
 
+def proxy_of(pid):
+    proxy = int(pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[1])
+    assert b"hydra_pmi_proxy" in pathlib.Path(f"/proc/{proxy}/cmdline").read_bytes()
+    return proxy
+
+
 def test_control_c(space):
     it = grown(space)
     begin = time.monotonic()
@@ -145,8 +151,7 @@ def test_first_launcher_is_killed_while_joiners_start(space):
 def test_proxy_of_joining_processes_is_killed(space, to):
     """Their mpiexec ends, and they go on without it. It is its own affair with which status."""
     it = grown(space)
-    proxy = int(pathlib.Path(f"/proc/{it.rank_pid(3)}/stat").read_text().rsplit(")", 1)[1].split()[1])
-    assert b"hydra_pmi_proxy" in pathlib.Path(f"/proc/{proxy}/cmdline").read_bytes()
+    proxy = proxy_of(it.rank_pid(3))
     os.kill(proxy, signal.SIGKILL)
     joining.wait_for_end_of(proxy)
     it.resize(to)
@@ -184,6 +189,22 @@ def test_no_ssh_is_left(space, how):
     it.it.wait()
     left, took = space._wait_gone(20), time.monotonic() - begin
     assert left == [] and space.in_time(took, 2 * LIMIT), f"{took} s, left: {left}"
+
+
+def test_no_ssh_is_left_where_the_first_launch_stands_still(space):
+    """Its proxy, that would have ended rank 0's process group, is stopped."""
+    it, ssh, _ = start_on_a_silent_host(space)
+    rank = it.rank_pid(0)
+    launcher, proxy = it.launcher_of(ssh), proxy_of(rank)
+    os.kill(proxy, signal.SIGSTOP)
+    try:
+        os.kill(rank, signal.SIGKILL)
+        joining.wait_for_end_of(ssh)
+        joining.wait_for_end_of(launcher)
+    finally:
+        os.kill(proxy, signal.SIGCONT)
+    it.it.wait()
+    assert space._wait_gone(20) == []
 
 
 @pytest.mark.parametrize("how", ["cancel", "stop"])
