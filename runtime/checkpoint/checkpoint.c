@@ -114,11 +114,7 @@ static int list_data(struct taking *t, const struct checkpoint_data *data, struc
     bool fine = !packed && !describe_run(&t->list, DESCRIBE_LIST, data->describe, data->data, NULL, 0, &own);
     if (fine && describe_copy_originals(&t->list, t->window.old_rank, t->window.old_size))
         fine = !error_memory(&own);
-    if (describe_all_well(&t->window, fine ? NULL : own.text, error))
-        return -1;
-    if (describe_agree(&t->list, &t->window, NULL) != EPOP_OK)
-        return error_set(error, ERROR_FAILED, "the ranks do not describe the same data");
-    return 0;
+    return describe_agree(&t->list, &t->window, fine ? NULL : own.text, NULL, error);
 }
 
 int checkpoint_take(const struct store_table *store, MPI_Comm comm, const char *path, const char *base,
@@ -161,11 +157,7 @@ static int fill_in(struct loading *l, const struct checkpoint_data *data, struct
     struct error own = {0};
     bool fine =
         !describe_run(&l->list, DESCRIBE_FILL, data->describe, data->data, l->head.values, l->head.value_bytes, &own);
-    if (describe_all_well(&l->window, fine ? NULL : own.text, error))
-        return -1;
-    if (describe_agree(&l->list, &l->window, NULL) != EPOP_OK)
-        return error_set(error, ERROR_FAILED, "the ranks do not describe the same data");
-    return 0;
+    return describe_agree(&l->list, &l->window, fine ? NULL : own.text, NULL, error);
 }
 
 /* Is the same described as was saved? It is so on all ranks, or on none. */

@@ -203,36 +203,49 @@ static void tell_empty(const epop_description_t *d, uint64_t empty, const char *
 
 #define DIFFER "the ranks do not describe the same"
 
-int describe_alike(const epop_description_t *d, const epop_window_t *window, struct error *error)
+/* What the ranks say of their lists, a bit or a word for each; joined by OR. A bit of the hash that is set on one rank,
+ * and not on another, is set in both of its words. */
+enum { SAID_HASH, SAID_INVERSE, SAID_FAULT, SAID_NOT_AHEAD, SAID_HAS, SAID_HAD, SAID };
+
+/* fault: why there is no list here, or NULL. One reduction tells if all have one, and the same; else others find out
+ * who, and what. 0, or -1 on all. */
+static int compare_lists(const epop_description_t *d, const epop_window_t *window, const char *fault, uint64_t *said,
+                         struct error *error)
 {
     char text[400] = DIFFER;
-    uint64_t hash = hash_of_list(d), all[2] = {hash, ~hash};
-    if (collective_or(window, all, 2) != EPOP_OK)
+    uint64_t hash = fault ? 0 : hash_of_list(d);
+    said[SAID_HASH] = hash;
+    said[SAID_INVERSE] = ~hash;
+    said[SAID_FAULT] = fault ? 1 : 0;
+    if (collective_or(window, said, SAID) != EPOP_OK)
         return error_set(error, ERROR_FAILED, "an MPI function failed");
-    if (!(all[0] & all[1]))
+    if (said[SAID_FAULT])
+        return describe_all_well(window, fault, error);
+    if (!(said[SAID_HASH] & said[SAID_INVERSE]))
         return 0;
     find_difference(d, window, text, sizeof text);
     return error_set(error, ERROR_REFUSED, "%s", text);
 }
 
-int describe_agree(const epop_description_t *d, const epop_window_t *window, bool *ahead)
+int describe_alike(const epop_description_t *d, const epop_window_t *window, const char *fault, struct error *error)
 {
-    char text[400] = DIFFER;
-    uint64_t hash = hash_of_list(d), has, had;
+    uint64_t said[SAID] = {0};
+    return compare_lists(d, window, fault, said, error);
+}
+
+int describe_agree(const epop_description_t *d, const epop_window_t *window, const char *fault, bool *ahead,
+                   struct error *error)
+{
+    uint64_t said[SAID] = {0};
     int rank;
-    look_back(d, window, &has, &had);
-    uint64_t all[5] = {hash, ~hash, ahead && !*ahead, has, had};
-    int result = collective_or(window, all, 5);
+    if (!fault)
+        look_back(d, window, &said[SAID_HAS], &said[SAID_HAD]);
+    said[SAID_NOT_AHEAD] = ahead && !*ahead;
+    int result = compare_lists(d, window, fault, said, error);
     if (ahead)
-        *ahead = result == EPOP_OK && !all[2];
-    if (result != EPOP_OK)
-        return result;
-    if (all[0] & all[1]) { /* a bit that is set on one rank, and not on another */
-        result = find_difference(d, window, text, sizeof text);
-        return result == EPOP_OK ? collective_refuse(window, text) : result;
-    }
+        *ahead = !result && !said[SAID_NOT_AHEAD];
     MPI_Comm_rank(window->all, &rank);
-    if (rank == 0)
-        tell_empty(d, all[4] & ~all[3], ahead ? "window" : "checkpoint");
+    if (!result && rank == 0)
+        tell_empty(d, said[SAID_HAD] & ~said[SAID_HAS], ahead ? "window" : "checkpoint");
     return result;
 }

@@ -187,11 +187,13 @@ char *describe_values_pack(const epop_description_t *d, size_t *bytes);
 
 /* ---- A window ----------------------------------------------------------------------------------- */
 
-/* Do all ranks of window->all list the same: names, kinds, flags, terms? EPOP_OK, or the same error on all with a line
- * that names rank and entry. *ahead (ahead may be NULL): is it here; becomes: is it on all? Collective. */
-int describe_agree(const epop_description_t *d, const epop_window_t *window, bool *ahead);
-/* The same without a line on stderr, and without a look at what is empty. 0, or -1 with text on all. Collective. */
-int describe_alike(const epop_description_t *d, const epop_window_t *window, struct error *error);
+/* Have all ranks of window->all a list, and the same: names, kinds, flags, terms? fault: why this rank has none, or
+ * NULL. 0, or -1 with the same text on all, that names the rank, and the entry. *ahead (ahead may be NULL): is it here;
+ * becomes: is it on all? Notes what is empty now. Collective. */
+int describe_agree(const epop_description_t *d, const epop_window_t *window, const char *fault, bool *ahead,
+                   struct error *error);
+/* The same without a look at what is empty. */
+int describe_alike(const epop_description_t *d, const epop_window_t *window, const char *fault, struct error *error);
 
 /* What has to be the same on all ranks: a text for each entry. The caller's; NULL: out of memory. Local. */
 cJSON *describe_lines(const epop_description_t *d);

@@ -109,9 +109,8 @@ static int look_together(const epop_window_t *window, enum look_depth depth, des
     epop_description_t d = {0};
     struct error own = {0}, own_hint = {0};
     int listed = list_for_look(&d, depth, block, data, &own);
-    int result = describe_all_well(window, text_of(listed, &own), error);
-    if (!result && depth == LOOK_DATA)
-        result = describe_alike(&d, window, error);
+    int result = depth == LOOK_DATA ? describe_alike(&d, window, text_of(listed, &own), error)
+                                    : describe_all_well(window, text_of(listed, &own), error);
     if (!result && depth == LOOK_DATA) {
         int fits = look_at_parts(&d, window, &own, &own_hint);
         result = describe_all_well(window, text_of(fits, &own), error);

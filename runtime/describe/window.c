@@ -44,24 +44,23 @@ static bool share_values(const epop_window_t *window, const epop_description_t *
            collective_broadcast(window, values->bytes, values->length, 0) == EPOP_OK;
 }
 
-/* A description on every rank: old ones list, joining ones fill in. A fault of one is that of all. */
+/* A description on every rank: old ones list, joining ones fill in. 0, or -1 on this rank alone. */
 static int make_description(const epop_window_t *window, void (*block)(void *, epop_description_t *), void *data,
                             epop_description_t *d, struct error *error)
 {
-    struct error own = {0};
     struct blob values = {0};
     bool joins = window->old_rank < 0, well = true;
     if (!joins)
-        well = !describe_run(d, DESCRIBE_LIST, block, data, NULL, 0, &own);
+        well = !describe_run(d, DESCRIBE_LIST, block, data, NULL, 0, error);
     if (window->joining && !share_values(window, d, well, &values)) {
         if (well && joins)
-            error_set(&own, ERROR_FAILED, "it did not get the values of rank 0");
+            error_set(error, ERROR_FAILED, "it did not get the values of rank 0");
         well = well && !joins;
     } else if (joins) {
-        well = !describe_run(d, DESCRIBE_FILL, block, data, values.bytes, values.length, &own);
+        well = !describe_run(d, DESCRIBE_FILL, block, data, values.bytes, values.length, error);
     }
     free(values.bytes);
-    return describe_all_well(window, well ? NULL : own.text, error);
+    return well ? 0 : -1;
 }
 
 static bool is_scratch(const struct described *entry)
@@ -158,13 +157,12 @@ static int describe_move(epop_description_t *d, const epop_window_t *window)
 int describe_window(const epop_window_t *window, void (*block)(void *, epop_description_t *), void *data)
 {
     epop_description_t d = {0};
-    struct error error;
+    struct error own = {0}, error;
     int result = EPOP_OK;
     bool ahead = came_ahead && came_ahead->is_here(block, data);
-    if (make_description(window, block, data, &d, &error))
+    const char *fault = make_description(window, block, data, &d, &own) ? own.text : NULL;
+    if (describe_agree(&d, window, fault, &ahead, &error))
         result = collective_refuse(window, error.text);
-    if (result == EPOP_OK)
-        result = describe_agree(&d, window, &ahead);
     if (result == EPOP_OK) {
         describe_audit_before(&d, window);
         if (ahead)
