@@ -19,6 +19,8 @@
 #include "runtime/coordinator/stop.h"
 #include "runtime/wire/messages.h"
 
+#define AHEAD_MOST 0.02 /* seconds that the target may be put off so that the ranks need not stop before it */
+
 /* ---- Pause --------------------------------------------------------------------------------------- */
 
 bool pause_is_wanted(const struct coordinator *c)
@@ -98,16 +100,37 @@ static bool joiners_answered(const struct coordinator *c)
     return true;
 }
 
+/*
+ * Where all ranks will be when they know the target, if the answers and it take as long as the answers did last time:
+ * they would stand still for that otherwise. 0: iterations take longer than that, or it is not known. An iteration that
+ * takes longer than it did puts the target off, so it is near.
+ */
+static uint64_t probe_ahead(const struct coordinator *c)
+{
+    const struct agreement *g = &c->agreement;
+    uint64_t count = 0;
+    double pace = c->config.ops->pace ? c->config.ops->pace(c->config.context, &count) : 0;
+    double seconds = 2 * g->took < AHEAD_MOST ? 2 * g->took : AHEAD_MOST;
+    if (pace <= 0 || pace > seconds)
+        return 0;
+    uint64_t probes = (uint64_t)(seconds / pace);
+    return count + 1 + probes + (g->lead < probes ? g->lead : probes);
+}
+
 static void agreement_begin(struct coordinator *c)
 {
     c->agreement.state = AGREEMENT_FREEZING;
     c->agreement.round++;
+    c->agreement.up_to = probe_ahead(c);
+    c->agreement.asked = monotonic_seconds();
     timers_set(&c->timers, &c->agreement.freeze_limit, silence_limit(c));
     for (int r = 0; r < c->processes.size; r++)
         process_of_rank(c, r)->answered = false;
     ping_joiners(c);
     cJSON *message = json_message(ORDER(freeze));
     cJSON_AddNumberToObject(message, "round", c->agreement.round);
+    if (c->agreement.up_to)
+        cJSON_AddNumberToObject(message, "up_to", (double)c->agreement.up_to);
     processes_send_world(c, message);
 }
 
@@ -177,6 +200,15 @@ void agreement_again(struct coordinator *c)
     agreement_begin(c);
 }
 
+static uint64_t highest_count(const struct coordinator *c)
+{
+    uint64_t highest = 0;
+    for (int r = 0; r < c->processes.size; r++)
+        if (process_of_rank(c, r)->count > highest)
+            highest = process_of_rank(c, r)->count;
+    return highest;
+}
+
 /*
  * All answered: is the reason still there? Then publish the target. Some ranks may have ended the program: then the
  * others end it before they get there, or have gone another way.
@@ -187,10 +219,10 @@ static void publish_target(struct coordinator *c)
         release_ranks(c);
         return;
     }
-    c->agreement.target = 0;
-    for (int r = 0; r < c->processes.size; r++)
-        if (process_of_rank(c, r)->count + 1 > c->agreement.target)
-            c->agreement.target = process_of_rank(c, r)->count + 1;
+    uint64_t highest = highest_count(c);
+    c->agreement.took = monotonic_seconds() - c->agreement.asked;
+    c->agreement.lead = highest - process_of_rank(c, 0)->count;
+    c->agreement.target = highest + 1 > c->agreement.up_to ? highest + 1 : c->agreement.up_to;
     c->agreement.state = AGREEMENT_TARGET;
     timers_cancel(&c->timers, &c->agreement.freeze_limit);
     cJSON *message = json_message(ORDER(target));

@@ -1,8 +1,9 @@
 /*
  * Bringing all ranks to one probe: freeze, target, gate. The coordinator asks every rank's control thread to stop
  * counting up and to say how many probes the rank has passed; the highest answer plus one is the target, which no
- * rank has passed yet. There every rank says where in the program it is, and waits for the decision: stop, save,
- * pause, adapt or go on. A pause is a gate that stays shut.
+ * rank has passed yet. Where iterations are shorter than that takes, the ranks are not stopped meanwhile: they may go
+ * on up to a probe that is likely to be ahead of all of them, and it is the target then. There every rank says where in
+ * the program it is, and waits for the decision: stop, save, pause, adapt or go on. A pause is a gate that stays shut.
  */
 #ifndef EPOP_COORDINATOR_AGREEMENT_H
 #define EPOP_COORDINATOR_AGREEMENT_H
@@ -42,6 +43,10 @@ struct agreement {
     enum agreement_state state;
     int round;
     uint64_t target;
+    uint64_t up_to;   /* where the ranks may hold before they know the target; 0: at the next probe */
+    double asked;     /* when they were asked, monotonic */
+    double took;      /* in the last round: seconds for all to answer; 0: there was none */
+    uint64_t lead;    /* and by how many probes the first of them was ahead of rank 0 */
     int awaited;      /* a rank that had not answered, or arrived, at the last look: with thousands the next look begins
                          there */
     int pinged;       /* the round in which the joiners were asked for a sign of life */

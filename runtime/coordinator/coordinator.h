@@ -38,6 +38,8 @@ struct coordinator_ops {
     void (*show)(void *context, const struct bar_state *state);
     /* Print the text. failing: the job will not go on. */
     void (*say)(void *context, const char *text, bool failing);
+    /* How many probes rank 0 has passed, and the seconds that one takes it; 0: not known. NULL: it never is. */
+    double (*pace)(void *context, uint64_t *count);
     /* Something was requested, has come further, or was refused (then adaptation is NULL); NULL: nobody listens. */
     void (*note)(void *context, const epop_adaptation_t *adaptation, const char *reason);
     /* A checkpoint is complete; NULL: nobody listens. */

@@ -218,6 +218,13 @@ static void op_show(void *context, const struct bar_state *state)
     bar_draw(state);
 }
 
+static double op_pace(void *context, uint64_t *count)
+{
+    struct member *member = ((struct plane *)context)->member;
+    *count = ceiling_count(&member->ceiling);
+    return tally_pace(&member->live.tally, &member->live.iteration);
+}
+
 static void op_note(void *context, const epop_adaptation_t *adaptation, const char *reason)
 {
     (void)context;
@@ -258,6 +265,7 @@ static const struct coordinator_ops coordinator_ops = {.send = op_send,
                                                        .hosts = op_hosts,
                                                        .lost_companion = op_lost_companion,
                                                        .say = op_say,
+                                                       .pace = op_pace,
                                                        .note = op_note,
                                                        .note_checkpoint = op_note_checkpoint,
                                                        .saves = op_saves,

@@ -44,8 +44,9 @@ static void member_tell(struct member *member, cJSON *message)
 static uint64_t update_ceiling(struct member *member)
 {
     uint64_t shift = (uint64_t)atomic_load(&member->ceiling.shift);
-    bool holds = member->frozen || member->asked || member->errand;
-    uint64_t limit = holds ? 0 : member->target ? member->target - shift : CEILING_NONE;
+    bool holds = member->asked || member->errand || (member->frozen && !member->frozen_at);
+    uint64_t at = member->frozen ? member->frozen_at : member->target;
+    uint64_t limit = holds ? 0 : at ? at - shift : CEILING_NONE;
     return ceiling_lower(&member->ceiling, limit) + shift;
 }
 
@@ -55,6 +56,7 @@ static void on_freeze(struct member *member, const struct order_freeze *order)
 {
     pthread_mutex_lock(&member->lock);
     member->frozen = true;
+    member->frozen_at = (uint64_t)order->up_to;
     member->target = 0;
     uint64_t count = update_ceiling(member);
     bool ended = member->ended;
@@ -562,7 +564,8 @@ enum action member_hold(struct member *member, const struct position *at, int ne
             continue;
         count = ceiling_count(&member->ceiling); /* which may have been settled meanwhile */
         bool at_target = member->target && count >= member->target;
-        if (!member->frozen && !at_target && !needs)
+        bool at_end = member->frozen && count >= member->frozen_at;
+        if (!at_end && !at_target && !needs)
             break;
         if (!member->frozen && report_at(member, count, at, needs))
             continue; /* an order may have come */

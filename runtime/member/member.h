@@ -70,6 +70,7 @@ struct member {
 
     /* the agreement in progress */
     bool frozen, asked, ended;
+    uint64_t frozen_at; /* the probe up to which it may go on nevertheless */
     enum errand errand;
     int errand_for;    /* the adaptation */
     uint64_t target;   /* 0: none */

@@ -43,7 +43,8 @@ void epop__tally_begin(struct tally *tally, const epop_position_t *at)
     tally->pc = at->pc;
     tally->iteration = at->iteration;
     tally->on = tally->cells && at->pc >= 0 && at->pc < tally->elements;
-    tally->since = monotonic_seconds();
+    tally->first = at->iteration;
+    tally->since = tally->begun = monotonic_seconds();
     pthread_mutex_unlock(&tally->lock);
 }
 
@@ -98,4 +99,15 @@ void tally_tell(struct tally *tally, const _Atomic int64_t *iteration, cJSON *me
         cJSON_AddItemToObject(json, "elements", take(tally));
     }
     pthread_mutex_unlock(&tally->lock);
+}
+
+double tally_pace(struct tally *tally, const _Atomic int64_t *iteration)
+{
+    double pace = 0;
+    pthread_mutex_lock(&tally->lock);
+    int64_t made = atomic_load_explicit(iteration, memory_order_relaxed) - tally->first;
+    if (tally->on && made > 0)
+        pace = (monotonic_seconds() - tally->begun) / (double)made;
+    pthread_mutex_unlock(&tally->lock);
+    return pace;
 }

@@ -31,6 +31,8 @@ struct tally {
     int pc;            /* of it */
     int64_t iteration; /* up to which it is in its cell */
     double since;      /* likewise, monotonic */
+    int64_t first;     /* where it began */
+    double begun;      /* likewise, monotonic */
 };
 
 void tally_init(struct tally *tally);
@@ -46,5 +48,8 @@ EPOP_PRIVATE void epop__tally_end(struct tally *tally, int64_t iteration);
 /* Any thread: where this is rank 0, takes what there is into the message, as "tally". The iteration is the present one
  * of the program's thread. */
 void tally_tell(struct tally *tally, const _Atomic int64_t *iteration, cJSON *message);
+
+/* Any thread: the seconds that an iteration takes, as the mean since the last hold; 0: it is not known. */
+double tally_pace(struct tally *tally, const _Atomic int64_t *iteration);
 
 #endif

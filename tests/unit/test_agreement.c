@@ -46,6 +46,7 @@ struct rank {
     double longest_hold;   /* of a probe, seconds */
     double longest_freeze; /* between freeze and target: all that a probe may cost a rank that goes on */
     double frozen;
+    int let_on; /* freezes that let it go on up to a probe */
     bool stopped;
 
     /* constant data */
@@ -59,6 +60,7 @@ struct network {
     struct rank ranks[MOST];
     int count, delay_us, sleeper, visits;
     int64_t length; /* iterations of each visit; 0: different ones */
+    double pace;    /* seconds of an iteration, as rank 0's process says; 0: it does not know */
     enum {
         NOTHING_AHEAD,
         AHEAD_COMES,
@@ -117,8 +119,10 @@ static void deliver(void *context, int process, const cJSON *message)
     pthread_mutex_unlock(&rank->lock);
 }
 
-static void time_freeze(struct rank *rank, const char *op)
+static void time_freeze(struct rank *rank, const cJSON *message)
 {
+    const char *op = json_text(message, "op");
+    rank->let_on += cJSON_HasObjectItem(message, "up_to");
     if (!strcmp(op, "freeze"))
         rank->frozen = monotonic_seconds();
     else if (!strcmp(op, "target") && monotonic_seconds() - rank->frozen > rank->longest_freeze)
@@ -141,7 +145,7 @@ static void *control_thread(void *argument)
             rank->last = NULL;
         pthread_mutex_unlock(&rank->lock);
         nap(&seed, rank->network->delay_us);
-        time_freeze(rank, json_text(letter->message, "op"));
+        time_freeze(rank, letter->message);
         rank->network->warned += !strcmp(json_text(letter->message, "op"), "abort");
         bool deaf = rank->member.process && rank->member.process == rank->network->deaf;
         if (!deaf || strcmp(json_text(letter->message, "op"), "alive"))
@@ -212,8 +216,15 @@ static void on_say(void *context, const char *text, bool failing)
     n->notes += !failing;
 }
 
+static double on_pace(void *context, uint64_t *count)
+{
+    struct network *n = context;
+    *count = ceiling_count(&n->ranks[0].member.ceiling);
+    return n->pace;
+}
+
 static const struct coordinator_ops ops = {
-    .send = deliver, .publish = on_publish, .answer = on_answer, .fatal = on_fatal, .say = on_say};
+    .send = deliver, .publish = on_publish, .answer = on_answer, .fatal = on_fatal, .say = on_say, .pace = on_pace};
 
 /* ---- The program: visits of phases of different lengths -------------------------------- */
 
@@ -512,25 +523,43 @@ static int rank_0(struct network *n)
 
 /* ---- Tests ----------------------------------------------------------------------------------- */
 
-static void all_ranks_adapt_at_the_same_place(void **state)
+static void resize_often(struct network *n)
 {
-    (void)state;
-    struct network n = {.delay_us = 500, .sleeper = -1, .visits = 8000};
     unsigned seed = 42;
-    start(&n, MOST, 3);
-    wait_until_running(&n);
+    start(n, MOST, 3);
+    wait_until_running(n);
     int done = 0;
     for (int i = 0; i < 200; i++) {
-        const cJSON *answer = resize(&n, 1 + (int)(rand_r(&seed) % MOST));
+        const cJSON *answer = resize(n, 1 + (int)(rand_r(&seed) % MOST));
         if (!json_true(answer, "ok"))
             break;
         done++;
     }
-    finish(&n);
-    assert_string_equal(n.fatal, "");
-    assert_true(n.committed >= 50);
-    assert_true(done >= n.committed);
-    assert_int_equal(total_breaches(&n), 0);
+    finish(n);
+    assert_string_equal(n->fatal, "");
+    assert_true(n->committed >= 50);
+    assert_true(done >= n->committed);
+    assert_int_equal(total_breaches(n), 0);
+}
+
+static void all_ranks_adapt_at_the_same_place(void **state)
+{
+    (void)state;
+    struct network n = {.delay_us = 500, .sleeper = -1, .visits = 8000};
+    resize_often(&n);
+    assert_int_equal(n.ranks[0].let_on, 0);
+}
+
+/* Also where rank 0's process takes iterations for shorter, or longer, than they are. */
+static void ranks_that_are_not_stopped_adapt_at_the_same_place(void **state)
+{
+    (void)state;
+    static const double paces[] = {20e-6, 1e-3};
+    for (size_t i = 0; i < sizeof paces / sizeof *paces; i++) {
+        struct network n = {.delay_us = 500, .sleeper = -1, .visits = 8000, .pace = paces[i]};
+        resize_often(&n);
+        assert_true(n.ranks[0].let_on > 0);
+    }
 }
 
 static void sizes_out_of_reach_are_refused(void **state)
@@ -1019,6 +1048,7 @@ int main(void)
     alarm(240);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_ranks_adapt_at_the_same_place),
+        cmocka_unit_test(ranks_that_are_not_stopped_adapt_at_the_same_place),
         cmocka_unit_test(who_answers_has_more_time_for_connecting),
         cmocka_unit_test(ranks_that_shrink_are_waited_for),
         cmocka_unit_test(sizes_out_of_reach_are_refused),

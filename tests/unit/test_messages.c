@@ -116,6 +116,25 @@ static void a_member_takes_what_is_complete(void **state)
     member_destroy(&member);
 }
 
+/* One that is there already holds at its next probe. */
+static void a_member_goes_on_up_to_a_probe(void **state)
+{
+    (void)state;
+    struct member member;
+    start_member(&member);
+    receive(&member, "{\"op\":\"freeze\",\"round\":1,\"up_to\":3}");
+    assert_false(ceiling_probe(&member.ceiling));
+    assert_false(ceiling_probe(&member.ceiling));
+    assert_true(ceiling_probe(&member.ceiling));
+    receive(&member, "{\"op\":\"freeze\",\"round\":2,\"up_to\":2}");
+    assert_true(ceiling_probe(&member.ceiling));
+    receive(&member, "{\"op\":\"target\",\"count\":6}");
+    assert_false(ceiling_probe(&member.ceiling));
+    receive(&member, "{\"op\":\"freeze\",\"round\":3}");
+    assert_true(ceiling_probe(&member.ceiling));
+    member_destroy(&member);
+}
+
 /* The rank could not take part, and would wait for its decision for ever. */
 static void a_plan_that_cannot_be_read_ends_the_job(void **state)
 {
@@ -328,6 +347,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_member_refuses_by_name),
         cmocka_unit_test(a_member_takes_what_is_complete),
+        cmocka_unit_test(a_member_goes_on_up_to_a_probe),
         cmocka_unit_test(a_plan_that_cannot_be_read_ends_the_job),
         cmocka_unit_test(an_unknown_action_ends_the_job),
         cmocka_unit_test(a_decision_is_taken_by_its_name),

@@ -156,6 +156,24 @@ static void an_element_that_is_none(void **state)
     assert_int_equal(told(3, &size), 0);
 }
 
+/* Of the present stretch alone: another visit, and what a hold leaves of one, may be slower. */
+static void the_pace_is_that_since_the_last_hold(void **state)
+{
+    int size;
+    (void)state;
+    assert_true(tally_pace(&tally, &iteration) == 0);
+    begin(1, 10, 1, 4);
+    assert_true(tally_pace(&tally, &iteration) == 0);
+    iteration = 12;
+    assert_true(tally_pace(&tally, &iteration) > 0);
+    told(1, &size);
+    assert_true(tally_pace(&tally, &iteration) > 0);
+    epop__tally_end(&tally, 12);
+    assert_true(tally_pace(&tally, &iteration) == 0);
+    begin(1, 12, 1, 4);
+    assert_true(tally_pace(&tally, &iteration) == 0);
+}
+
 #define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
 
 int main(void)
@@ -170,6 +188,7 @@ int main(void)
         TEST(an_iteration_that_lags_behind),
         TEST(without_a_program),
         TEST(an_element_that_is_none),
+        TEST(the_pace_is_that_since_the_last_hold),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
