@@ -339,6 +339,34 @@ def bench_psets(quick):
     note(bench="psets", loop="water, no change", sessions_ms=ours, plain_ms=theirs, ratio=ratio)
 
 
+def reason(why):
+    """Why a benchmark could not go on, in a line: what of the tree is not there, or which command failed."""
+    if isinstance(why, FileNotFoundError):
+        words = [why.filename]
+    else:
+        words = [str(word) for word in why.cmd]
+    missing = [word for word in words if pathlib.Path(word).is_relative_to(BUILD) and not pathlib.Path(word).exists()]
+    if missing:
+        return f"{missing[0]} is not there: make all benches, for the MPI library of this tree"
+    if isinstance(why, FileNotFoundError):
+        return f"{words[0]} is not there"
+    status = f"took longer than {why.timeout} s" if isinstance(why, subprocess.TimeoutExpired) else f"ended with status {why.returncode}"
+    return f"{' '.join(words)} {status}"
+
+
+def run_bench(name, function, quick):
+    """False: it did not come to its end, and a line says why."""
+    print(f"== {name}", flush=True)
+    begin = time.monotonic()
+    try:
+        function(quick)
+    except (FileNotFoundError, subprocess.CalledProcessError, subprocess.TimeoutExpired) as why:
+        print(f"   {name}: {reason(why)}", file=sys.stderr, flush=True)
+        return False
+    print(f"   {time.monotonic() - begin:.0f} s", flush=True)
+    return True
+
+
 def main():
     benches = {"probe": bench_probe, "interpose": bench_interpose, "walk": bench_walk, "profile": bench_profile, "trace": bench_trace, "measure": bench_measure,
                "loops": bench_loops, "tune": bench_tune,
@@ -351,16 +379,22 @@ def main():
     parser.add_argument("benches", nargs="*", choices=[*benches, []], help="which; all if none is named")
     options = parser.parse_args()
     os.environ.update(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1")
+    if not EPOP.exists() or not BENCH.is_dir():
+        parser.error(f"{BUILD} has no {'benchmarks' if EPOP.exists() else 'epop'}: make all benches; EPOP_BUILD says which tree it is")
     RESULTS.write_text("")
-    origin, changed = keeping.origin(BUILD), []
+    origin, changed, failed = keeping.origin(BUILD), [], []
     for name in options.benches or benches:
-        print(f"== {name}", flush=True)
         before = len(results)
-        benches[name](options.quick)
-        changed += [] if options.quick else tables.keep(results[before:], origin)
+        if not run_bench(name, benches[name], options.quick):
+            failed.append(name)
+        elif not options.quick:
+            changed += tables.keep(results[before:], origin)
     print(f"== results as JSON lines: {RESULTS}")
     if not options.quick:
         print(f"== tables of {tables.PAGE.relative_to(ROOT)} that changed: {', '.join(dict.fromkeys(changed)) or 'none'}")
+    if failed:
+        print(f"== not done: {', '.join(failed)}")
+    return 1 if failed else 0
 
 
 if __name__ == "__main__":

@@ -1,7 +1,9 @@
 """docs/internals/performance.md has the tables that bench/tables.py makes of bench/results, which are those that benchmarks print."""
 
 import json
+import os
 import re
+import subprocess
 import sys
 
 import job
@@ -142,3 +144,21 @@ def test_ratios(value, text):
 @pytest.mark.parametrize("ns, text", [(None, ""), (-0.2, "-0.2 ns"), (1.3, "1.3 ns"), (1700, "1.7 us"), (9.2e5, "920 us"), (1e6, "1 ms"), (2.5e9, "2.5 s")])
 def test_times(ns, text):
     assert tables.time(ns) == text
+
+
+def test_a_benchmark_that_is_not_built(tmp_path):
+    """One line each instead of a traceback, and those that are there run all the same."""
+    def bench(tree, *names):
+        return subprocess.run([sys.executable, job.ROOT / "bench/run.py", "--quick", *names], capture_output=True, text=True, timeout=120,
+                              check=False, env={**os.environ, "EPOP_BUILD": str(tree), "MPIEXEC": job.MPIEXEC})
+
+    result = bench(tmp_path, "probe")
+    assert result.returncode == 2 and f"{tmp_path} has no epop" in result.stderr, result
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bench").mkdir()
+    (tmp_path / "bin/epop").symlink_to(job.BUILD / "bin/epop")
+    result = bench(tmp_path, "probe", "scale")
+    assert result.returncode == 1 and "not done: probe, scale" in result.stdout, result
+    for name in ("probe", "scale"):
+        assert f"{name}: {tmp_path}/bench/{name} is not there: make all benches" in result.stderr, result
+    assert "Traceback" not in result.stderr
