@@ -38,17 +38,20 @@ METHODS = {
 SAME_IN_A_SHRINK = ("merge single", "merge single async")
 REFERENCE = "merge plain"
 PROGRAM = ("iterations=1000000000", "work=1000", "elements=1000")
+# Ranks that do not talk to each other drift apart by some iterations, and a resize waits for the last one. Those of most
+# programs cannot.
+MEETING, MEET = ("iterations=1000000000", "work=4000", "elements=1000", "meet=1"), ("join", "pool", REFERENCE)
 
 
 class MethodJob(Job):
     """A job of `path[0]` ranks that will have the other sizes of the path."""
 
-    def __init__(self, build, mpiexec, method, path, program=()):
+    def __init__(self, build, mpiexec, method, path, program=(), arguments=PROGRAM):
         options, ranks = METHODS[method], path[0]
         if method == "pool":
             options, ranks = (*options, path[0]), max(path)
         super().__init__(build, [mpiexec, "-n", ranks, build / "bin/epop", *options,
-                                 *(program or (build / "lib/epop/programs/ledger.so", *PROGRAM))])
+                                 *(program or (build / "lib/epop/programs/ledger.so", *arguments))])
 
     def resident(self):
         """How many processes of epop there are; those that are about to end are given a second for it."""
@@ -71,8 +74,8 @@ class MethodJob(Job):
         return {"stall": stall, "total": total, "resident": self.resident()}
 
 
-def one_round(build, mpiexec, method, path, found):
-    job = MethodJob(build, mpiexec, method, path)
+def one_round(build, mpiexec, method, path, found, arguments=PROGRAM):
+    job = MethodJob(build, mpiexec, method, path, arguments=arguments)
     try:
         for old, new in zip(path, path[1:]):
             result = job.measure(new)
@@ -94,13 +97,13 @@ def middle(results, key):
     return statistics.median(result[key] for result in results)
 
 
-def table(found):
+def table(name, found):
     """One result per change and method, to print and to keep."""
     for (old, new), methods in sorted(found.items(), key=lambda item: (item[0][0] > item[0][1], item[0])):
         reference = middle(methods[REFERENCE], "stall")
         for method, results in methods.items():
             stall = middle(results, "stall")
-            yield {"bench": "methods", "change": f"{old}->{new}", "method": method, "stall_ms": stall * 1e3,
+            yield {"bench": name, "change": f"{old}->{new}", "method": method, "stall_ms": stall * 1e3,
                    "stall_over_merge_plain": stall / reference,
                    "request_to_commit_ms": middle(results, "total") * 1e3,
                    "resident": int(middle(results, "resident")), "rounds": len(results),
@@ -115,5 +118,18 @@ def bench(build, mpiexec, quick, note):
     for _ in range(3 if quick else 11):
         for method in METHODS:
             one_round(build, mpiexec, method, (*sizes, *reversed(sizes[:-1])), found)
-    for line in table(found):
+    for line in table("methods", found):
+        note(**line)
+
+
+def bench_meeting(build, mpiexec, quick, note):
+    """Those of a program whose ranks meet in every iteration."""
+    if not works(build, mpiexec):
+        print("   needs an MPI that can spawn and connect: make DEVICE=ch3:sock bench")
+        return
+    found = {}
+    for _ in range(3 if quick else 11):
+        for method in MEET:
+            one_round(build, mpiexec, method, (2, 4, 8, 16, 8, 4, 2), found, MEETING)
+    for line in table("meeting", found):
         note(**line)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """All benchmarks, each beside its alternative in the same run. Called by `make bench`.
 
-    bench/run.py [--quick] [probe] [interpose] [walk] [profile] [trace] [measure] [loops] [tune] [debug] [resize] [methods] [ahead] [balance] [redist] [described] [blocks] [checkpoint] [cannon] [gauss] [amr] [scheduler] [elastic] [latency] [psets] [scale]
+    bench/run.py [--quick] [probe] [interpose] [walk] [profile] [trace] [measure] [loops] [tune] [debug] [resize] [methods] [meeting] [ahead] [balance] [redist] [described] [blocks] [checkpoint] [cannon] [gauss] [amr] [scheduler] [elastic] [latency] [psets] [scale]
 
 Prints a table; the same as JSON lines goes to BUILD/bench/results.jsonl, and without --quick to bench/results when a benchmark has
 ended, from which the tables of docs/internals/performance.md are written anew. Compare the ratios: absolute times belong to this machine at this moment.
@@ -193,6 +193,10 @@ def bench_methods(quick):
     methods.bench(BUILD, MPIEXEC, quick, note)
 
 
+def bench_meeting(quick):
+    methods.bench_meeting(BUILD, MPIEXEC, quick, note)
+
+
 def bench_ahead(quick):
     if not methods.works(BUILD, MPIEXEC):
         print("   needs an MPI that can spawn and connect: make DEVICE=ch3:sock bench")
@@ -370,7 +374,7 @@ def run_bench(name, function, quick):
 def main():
     benches = {"probe": bench_probe, "interpose": bench_interpose, "walk": bench_walk, "profile": bench_profile, "trace": bench_trace, "measure": bench_measure,
                "loops": bench_loops, "tune": bench_tune,
-               "debug": bench_debug, "resize": bench_resize, "methods": bench_methods, "ahead": bench_ahead, "balance": bench_balance, "redist": bench_redist, "described": bench_described, "blocks": bench_blocks,
+               "debug": bench_debug, "resize": bench_resize, "methods": bench_methods, "meeting": bench_meeting, "ahead": bench_ahead, "balance": bench_balance, "redist": bench_redist, "described": bench_described, "blocks": bench_blocks,
                "checkpoint": bench_checkpoint,
                "cannon": bench_cannon, "gauss": bench_gauss, "amr": bench_amr, "scheduler": bench_scheduler, "elastic": bench_elastic,
                "latency": bench_latency, "psets": bench_psets, "scale": bench_scale}

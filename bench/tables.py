@@ -22,7 +22,7 @@ DEBIAN, SOCK = "ch4:ucx", "ch3:sock"
 
 # With which MPI the page has them; all others with Debian's.
 DEVICES = {"measure": (DEBIAN, SOCK), "redist": (DEBIAN, SOCK), "elastic": (),
-           **dict.fromkeys(("methods", "ahead", "balance", "latency", "latency-slurm", "psets", "amr"), (SOCK,))}
+           **dict.fromkeys(("methods", "meeting", "ahead", "balance", "latency", "latency-slurm", "psets", "amr"), (SOCK,))}
 
 
 # ---- Figures ----
@@ -227,6 +227,13 @@ def methods(results):
                                   for change, in distinct(those, "change")]
 
 
+def meeting(results):
+    those = of(results, "meeting")
+    return ["change", "join", "pool", "merge"], [
+        [arrow(change), *(stall(one(those, change=change, method=method)) for method in ("join", "pool", "merge plain"))]
+        for change, in distinct(those, "change")]
+
+
 def grows(change):
     old, new = map(int, change.split("->"))
     return new > old
@@ -421,7 +428,7 @@ def scale(results):
 THEIRS = {8: "700 ns", 128: "2 us", 1024: "10 us"}
 
 TABLES = {"probe": probe, "loops": loops, "loops-calls": loops_calls, "tune": tune, "walk": walk, "profile": profile, "trace": trace, "measure": measure, "measure-jobs": measure_jobs,
-          "measure-reports": measure_reports, "debug": debug, "interpose": interpose, "resize": resize, "methods": methods,
+          "measure-reports": measure_reports, "debug": debug, "interpose": interpose, "resize": resize, "methods": methods, "meeting": meeting,
           "methods-commit": methods_commit, "methods-single": methods_single, "ahead": ahead, "balance": balance, "psets": psets,
           "psets-water": psets_water, "redist": redist, "redist-spans": redist_spans, "described": described, "blocks": blocks,
           "blocks-spans": blocks_spans, "checkpoint": checkpoint, "scalapack": scalapack, "amr": amr, "scheduler": scheduler, "workload": workload,

@@ -6,6 +6,7 @@
  *
  * elements, iterations   how many; 1000 and 100
  * work, skew             microseconds per iteration: 1000 on every rank, and up to `skew` more at random
+ * meet                   ranks wait for their neighbours in every so many iterations, as those of a stencil; 0: never
  * dist                   block, cyclic or block-cyclic
  * resize, max            every `resize` iterations the program itself asks for another size, 1 .. max
  */
@@ -18,7 +19,7 @@
 #include <time.h>
 
 typedef struct ledger {
-    int64_t iterations, work, skew, resize, max;
+    int64_t iterations, work, skew, meet, resize, max;
     epop_dist_t dist;
     int64_t iteration, resizes; /* the same on every rank */
     int64_t *values;            /* this rank's elements */
@@ -41,9 +42,13 @@ static int parse(ledger_t *ledger, const char *argument)
     struct {
         const char *format;
         int64_t *value;
-    } numbers[] = {{"elements=%" SCNd64, &ledger->dist.count}, {"iterations=%" SCNd64, &ledger->iterations},
-                   {"work=%" SCNd64, &ledger->work},           {"skew=%" SCNd64, &ledger->skew},
-                   {"resize=%" SCNd64, &ledger->resize},       {"max=%" SCNd64, &ledger->max}};
+    } numbers[] = {{"elements=%" SCNd64, &ledger->dist.count},
+                   {"iterations=%" SCNd64, &ledger->iterations},
+                   {"work=%" SCNd64, &ledger->work},
+                   {"skew=%" SCNd64, &ledger->skew},
+                   {"meet=%" SCNd64, &ledger->meet},
+                   {"resize=%" SCNd64, &ledger->resize},
+                   {"max=%" SCNd64, &ledger->max}};
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
         if (sscanf(argument, numbers[i].format, numbers[i].value) == 1)
             return *numbers[i].value < 0;
@@ -91,6 +96,13 @@ static void work(const ledger_t *ledger, int rank)
         nanosleep(&time, NULL);
 }
 
+static void meet_neighbours(int rank, int size)
+{
+    int before = (rank + size - 1) % size, after = (rank + 1) % size;
+    MPI_Sendrecv(NULL, 0, MPI_BYTE, after, 0, NULL, 0, MPI_BYTE, before, 0, epop_world(), MPI_STATUS_IGNORE);
+    MPI_Sendrecv(NULL, 0, MPI_BYTE, before, 0, NULL, 0, MPI_BYTE, after, 0, epop_world(), MPI_STATUS_IGNORE);
+}
+
 static int exec(void *data)
 {
     ledger_t *ledger = data;
@@ -109,6 +121,8 @@ static int exec(void *data)
     }
     work(ledger, rank);
     ledger->iteration++;
+    if (ledger->meet && ledger->iteration % ledger->meet == 0)
+        meet_neighbours(rank, size);
     if (ledger->resize && ledger->max && ledger->iteration % ledger->resize == 0 && rank == 0)
         epop_request_resize((int)(1 + ledger->iteration / ledger->resize % ledger->max));
     return 0;
