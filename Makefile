@@ -378,8 +378,8 @@ $(BUILD)/tests/mpi/%: tests/mpi/%.c $(LIB)/libepop.a
 # cmocka 2 has other names for some of what cmocka 1 has, and says so.
 $(BUILD)/tests/unit/% $(BUILD)/tests/mpi/%: CFLAGS += -Wno-deprecated-declarations
 # What decides nothing, and talks to nobody.
-slurm_parts := $(filter-out $(patsubst %,%/adviser.o %/asking.o,$(OBJ)/scheduler/slurm),$(slurm_obj)) $(sched_obj) $(call room,scheduler/munge runtime/wire runtime/base)
-$(BUILD)/tests/unit/test_slurm_% $(BUILD)/tests/helpers/slurm_queue: LDLIBS += $(shell pkg-config --libs zlib)
+slurm_parts := $(filter-out $(patsubst %,%/adviser.o %/asking.o,$(OBJ)/scheduler/slurm),$(slurm_obj)) $(sched_obj) $(call room,scheduler/journal scheduler/munge runtime/wire runtime/base)
+$(BUILD)/tests/unit/test_slurm_% $(BUILD)/tests/helpers/slurm_queue: LDLIBS += $(shell pkg-config --libs zlib sqlite3)
 $(filter $(BUILD)/tests/unit/test_slurm_%,$(units)): $(BUILD)/tests/unit/test_slurm_%: tests/unit/test_slurm_%.c $(slurm_parts)
 	$(announce)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -rdynamic $(filter %.c %.o %.a,$^) -o $@ $(LDLIBS) $(CMOCKA)

@@ -161,12 +161,18 @@ static void tie_works(struct record *record)
         record->schedule.jobs[i].work = &record->workload.works[i];
 }
 
+static int by_id(const void *number, const void *work)
+{
+    int64_t id = ((const struct work *)work)->id;
+    return *(const int64_t *)number < id ? -1 : *(const int64_t *)number > id;
+}
+
+/* The journal has them by number. */
 static struct job_record *job_of(const struct record *record, int64_t number)
 {
-    for (size_t i = 0; i < record->schedule.job_count; i++)
-        if (record->workload.works[i].id == number)
-            return &record->schedule.jobs[i];
-    return NULL;
+    const struct workload *workload = &record->workload;
+    const struct work *work = bsearch(&number, workload->works, workload->count, sizeof *workload->works, by_id);
+    return work ? &record->schedule.jobs[work - workload->works] : NULL;
 }
 
 /* As its limit does, the time at the wanted nodes goes with node seconds. */

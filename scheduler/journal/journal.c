@@ -50,6 +50,11 @@ int journal_node_set_state(struct journal *journal, const char *name, const char
                         time, name);
 }
 
+int journal_nodes_forget(struct journal *journal, struct error *error)
+{
+    return store_run(journal, "the nodes", error, "DELETE FROM node", "");
+}
+
 struct node_reader {
     void (*each)(void *to, const struct journal_node *node);
     void *to;
@@ -128,27 +133,65 @@ static char **read_words(const char *text)
 
 /* ---- Jobs --------------------------------------------------------------------------------------- */
 
-static int insert_job(struct journal *journal, const struct journal_job *job, const char *argv, const char *environment,
-                      struct error *error)
+/* number 0: a new one. */
+static int insert_words(struct journal *journal, int64_t number, const struct journal_job *job, const char *argv,
+                        const char *environment, struct error *error)
 {
     return store_run(journal, "a job", error,
-                     "INSERT INTO job(name, kind, argv, cwd, environment, output, ranks_min, ranks_max, nodes_min,"
-                     " nodes_max, wanted, limit_seconds, once, submitted, state, reason, started, ended, status)"
-                     " VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,'waiting','',-1,-1,-1)",
-                     "ssssssiiiiidid", job->name, job->kind, argv, job->cwd, environment,
+                     "INSERT INTO job(number, name, kind, argv, cwd, environment, output, ranks_min, ranks_max,"
+                     " nodes_min, nodes_max, wanted, limit_seconds, once, submitted, state, reason, started, ended,"
+                     " status) VALUES(nullif(?,0),?,?,?,?,?,?,?,?,?,?,?,?,?,?,'waiting','',-1,-1,-1)",
+                     "lssssssiiiiidid", number, job->name, job->kind, argv, job->cwd, environment,
                      job->output ? job->output : "", job->ranks_min, job->ranks_max, job->nodes_min, job->nodes_max,
                      job->wanted, job->limit, (int)job->once, job->submitted);
 }
 
-int journal_job_add(struct journal *journal, const struct journal_job *job, int64_t *number, struct error *error)
+static int insert_job(struct journal *journal, int64_t number, const struct journal_job *job, struct error *error)
 {
     char *argv = text_of_words(job->argv), *environment = text_of_words(job->environment);
-    int failed = argv && environment ? insert_job(journal, job, argv, environment, error) : error_memory(error);
-    if (!failed)
-        *number = sqlite3_last_insert_rowid(journal->database);
+    int failed =
+        argv && environment ? insert_words(journal, number, job, argv, environment, error) : error_memory(error);
     free(argv);
     free(environment);
     return failed;
+}
+
+int journal_job_add(struct journal *journal, const struct journal_job *job, int64_t *number, struct error *error)
+{
+    if (insert_job(journal, 0, job, error))
+        return -1;
+    *number = sqlite3_last_insert_rowid(journal->database);
+    return 0;
+}
+
+int journal_job_put(struct journal *journal, const struct journal_job *job, struct error *error)
+{
+    return insert_job(journal, job->number, job, error);
+}
+
+/* Those that end before that time, or have that number; 0: none has. */
+static int forget_jobs(struct journal *journal, int64_t job, double before, struct error *error)
+{
+    static const char *const tables[] = {"stay", "resize", "energy", "queueing", "dependency", "event"};
+    static const char those[] = "(SELECT number FROM job WHERE number=? OR (ended >= 0 AND ended < ?))";
+    char sql[160];
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+        snprintf(sql, sizeof sql, "DELETE FROM %s WHERE job IN %s", tables[i], those);
+        if (store_run(journal, "earlier jobs", error, sql, "ld", job, before))
+            return -1;
+    }
+    snprintf(sql, sizeof sql, "DELETE FROM job WHERE number IN %s", those);
+    return store_run(journal, "earlier jobs", error, sql, "ld", job, before);
+}
+
+int journal_job_forget(struct journal *journal, int64_t job, struct error *error)
+{
+    return forget_jobs(journal, job, 0, error);
+}
+
+int journal_jobs_forget(struct journal *journal, double before, struct error *error)
+{
+    return forget_jobs(journal, 0, before, error);
 }
 
 static const char *const no_such_job = "there is no such job";

@@ -49,6 +49,8 @@ struct journal_node {
 int journal_node_put(struct journal *journal, const struct journal_node *node, struct error *error);
 int journal_node_set_state(struct journal *journal, const char *name, const char *state, const char *reason,
                            double time, struct error *error);
+/* All of them; none may be held. */
+int journal_nodes_forget(struct journal *journal, struct error *error);
 int journal_nodes(struct journal *journal, void (*each)(void *to, const struct journal_node *node), void *to,
                   struct error *error);
 
@@ -72,6 +74,11 @@ struct journal_job {
 
 /* Submits: number, state and times are not looked at, but for `submitted`; *number is its new one. */
 int journal_job_add(struct journal *journal, const struct journal_job *job, int64_t *number, struct error *error);
+/* One whose number others have given. ERROR_REFUSED: it is there. */
+int journal_job_put(struct journal *journal, const struct journal_job *job, struct error *error);
+/* One, if it is there, or those that ended before that time, with all that there is of them; they hold no node. */
+int journal_job_forget(struct journal *journal, int64_t job, struct error *error);
+int journal_jobs_forget(struct journal *journal, double before, struct error *error);
 /* What it is from now on; a kind that the job has found out itself; when it began. */
 int journal_job_set_state(struct journal *journal, int64_t job, const char *state, const char *reason,
                           struct error *error);

@@ -65,6 +65,9 @@ static void take_view(struct adviser *adviser, struct slurm_view *view)
         view_free(adviser->view);
     free(adviser->view);
     adviser->view = view;
+    struct error why;
+    if (record_view(&adviser->record, adviser->journal, view, &adviser->table, wall_seconds(), &why))
+        asking_say(adviser, why.text);
     forget_jobs(adviser);
     forget_promises(adviser);
 }
@@ -601,7 +604,9 @@ static int run_adviser(struct adviser *adviser, const struct slurm_options *opti
     char text[900], memory[4096], journal[4096];
     snprintf(memory, sizeof memory, "%s/port", options->directory);
     snprintf(journal, sizeof journal, "%s/journal.db", options->directory);
-    if (journal_open(&adviser->journal, journal, error) || reading_choose(&reader, options->reader, error) ||
+    if (journal_open(&adviser->journal, journal, error) ||
+        journal_meta_set(adviser->journal, "policy", policy_called(&adviser->policy), error) ||
+        reading_choose(&reader, options->reader, error) ||
         peer_port_open(&listening, options->port, options->address_file, memory, error))
         return -1;
     adviser->peers = wire_listener_new(adviser->base, listening.fd, on_connection, adviser);
@@ -650,6 +655,7 @@ static void clean_up(struct adviser *adviser)
 {
     struct event *events[] = {adviser->again, adviser->looks, adviser->news, adviser->terminated, adviser->interrupted};
     keep_histories(adviser);
+    record_free(&adviser->record);
     advised_free(&adviser->table);
     journal_close(adviser->journal);
     if (adviser->view)

@@ -1,7 +1,8 @@
 /*
  * The adviser beside an unmodified Slurm: it reads the queue, lets a policy decide, and asks the jobs that
  * it is connected to to take nodes, as companions of their own, and to give them back. It allocates nothing, and
- * keeps no more than what happened and what was measured of programs; it may die at any moment, and a new one goes on.
+ * keeps no more than a record of what happened and what was measured of programs; it may die at any moment, and a new
+ * one goes on.
  */
 #ifndef SCHEDULER_SLURM_ADVISER_H
 #define SCHEDULER_SLURM_ADVISER_H

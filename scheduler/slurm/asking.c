@@ -314,6 +314,12 @@ static void take_balance(struct adviser *adviser, struct advised *job, const str
     tell_running(adviser, job, "it is not balanced: %.150s", why ? why : "no reason");
 }
 
+static void write_down_resize(const struct adviser *adviser, const struct advised *job, const char *why)
+{
+    double now = wall_seconds();
+    record_resize(adviser->journal, job, now - (monotonic_seconds() - job->ask.sent), now, why);
+}
+
 /* Longer each time. */
 static double seconds_of_patience(int refusals, double first)
 {
@@ -330,11 +336,13 @@ static void take_resize(struct adviser *adviser, struct advised *job, const cJSO
         snprintf(text, sizeof text, "%d -> %d nodes in %.3f s", job->ask.from, job->ask.to, now - job->ask.sent);
         job->refusals = 0;
         tell_step(adviser, job, "committed", text);
+        write_down_resize(adviser, job, NULL);
     } else {
         snprintf(text, sizeof text, "%d -> %d nodes: %.180s", job->ask.from, job->ask.to, why ? why : "no reason");
         *(grows ? &job->no_grow_until : &job->no_shrink_until) =
             now + seconds_of_patience(job->refusals++, grows ? 10 : 5);
         tell_step(adviser, job, "refused", text);
+        write_down_resize(adviser, job, why ? why : "no reason");
     }
 }
 

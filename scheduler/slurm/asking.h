@@ -11,6 +11,7 @@
 #include "scheduler/slurm/advised.h"
 #include "scheduler/slurm/peer.h"
 #include "scheduler/slurm/reading.h"
+#include "scheduler/slurm/record.h"
 #include "scheduler/slurm/view.h"
 
 /* ---- The state ---------------------------------------------------------------------------------- */
@@ -33,7 +34,8 @@ struct adviser {
     struct event *again, *looks, *news, *terminated, *interrupted;
     int64_t last_id;
     struct daemon_listener listener;
-    struct journal *journal;    /* of what happened to jobs, for `why`, and of what was measured of programs */
+    struct journal *journal; /* of what happened to jobs, for `why` and reports, and of what was measured of programs */
+    struct slurm_record record;
     char policy_complaint[200]; /* said once */
 };
 

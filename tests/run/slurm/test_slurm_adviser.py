@@ -12,6 +12,7 @@ import subprocess
 import alike
 import job
 import pytest
+from schemas import validate
 from slurm import cluster, needed  # noqa: F401
 
 pytestmark = needed
@@ -279,6 +280,30 @@ def test_it_dies_and_another_goes_on(cluster, adviser):  # noqa: F811
     cluster.wait_for_state(rigid, "COMPLETED")
     adviser.await_nodes(malleable, 4)
     assert cluster.state(malleable) == "RUNNING"
+
+
+def test_what_it_has_seen_is_reported(cluster, adviser):  # noqa: F811
+    """Companions with their jobs; also of what happened while an adviser before ruled."""
+    adviser.start()
+    long = adviser.elastic()
+    adviser.await_nodes(long, 4)
+    adviser.kill()
+    adviser.start()
+    short = adviser.rigid(2, 1)
+
+    def jobs():
+        record = json.loads(adviser.rm("report", "-o", "-", "--format", "json").stdout)
+        validate("schedule", record)
+        assert record["machine"]["nodes"] == 4
+        return {one["id"]: one for one in record["runs"][0]["jobs"]}
+
+    cluster.wait(lambda: jobs().get(short, {}).get("outcome") == "done", what="the end of the short job in the report")
+    adviser.await_nodes(long, 4)
+    cluster.wait(lambda: jobs()[long]["stays"][-1][2] == "0-3", what="all nodes again in the report")
+    both = jobs()
+    assert set(both) == {long, short} and both[long]["outcome"] == "running"
+    assert both[long]["stays"][0][2] == "0" and len(both[short]["stays"]) == 1
+    assert len([each for each in both[long]["stays"] if each[2] == "0-3"]) >= 2
 
 
 def test_slurmctld_goes_and_comes(cluster, adviser):  # noqa: F811
