@@ -141,6 +141,16 @@ bool proctree_leads_to(pid_t number, int fd, char *text, size_t size)
     return length > 0;
 }
 
+/* The name is looked at first: to open what is no file may have effects. */
+int proctree_open(pid_t number, int fd, const char *called)
+{
+    char path[64], leads[PATH_MAX];
+    if (!proctree_leads_to(number, fd, leads, sizeof leads) || strcmp(leads, called))
+        return -1;
+    snprintf(path, sizeof path, "/proc/%ld/fd/%d", (long)number, fd);
+    return open(path, O_RDWR | O_CLOEXEC);
+}
+
 /* The link's own mode says what for it is open. */
 static bool is_to_write(int descriptors, const char *name)
 {

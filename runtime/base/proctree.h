@@ -48,6 +48,8 @@ char *proctree_words(pid_t number);
 
 /* What this descriptor of it leads to, as the kernel calls it: a path, "pipe:[4711]". False: it cannot be seen. */
 bool proctree_leads_to(pid_t number, int fd, char *text, size_t size);
+/* Opens again, to read and to write, what this descriptor of it leads to, if that is called so; -1: it cannot be. */
+int proctree_open(pid_t number, int fd, const char *called);
 /* Has it a descriptor to write to of which `is` says yes? It is asked until then. */
 bool proctree_writes(pid_t number, bool (*is)(void *context, int fd, const struct stat *to), void *context);
 

@@ -190,6 +190,11 @@ static void test_what_it_has_open(void **state)
     assert_true(proctree_leads_to(child, first[1], is, sizeof is));
     assert_string_equal(is, expected);
     assert_true(!proctree_leads_to(child, 1000, is, sizeof is) && !is[0]);
+    assert_int_equal(proctree_open(child, first[1], "/dev/null"), -1);
+    assert_int_equal(proctree_open(child, 1000, expected), -1);
+    int again = proctree_open(child, first[1], expected);
+    assert_int_equal(write(again, "x", 1), 1);
+    close(again);
     assert_true(proctree_writes(child, is_that, &written));
     assert_true(!proctree_writes(child, is_that, &read_from));
     assert_true(!proctree_writes(NOBODY, is_that, &written));
