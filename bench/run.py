@@ -92,7 +92,7 @@ def bench_walk(quick):
 def bench_debug(quick):
     """What the roll calls of the debug driver add to an iteration, and the factor that makes."""
     rate = steps_per_us()
-    for us, iterations in ((10, 1000), (1000, 500), (10000, 100)):
+    for us, iterations in ((10, 20000), (1000, 500), (10000, 100)):
         arguments = (iterations, int(us * rate))
         for ranks in (1, 2):
             ours, theirs, ratio = alternate(

@@ -190,7 +190,7 @@ def debug(results):
 
 def added(result):
     """In long iterations it is lost in the noise."""
-    return time(1e3 * result["added_us"]) if result.get("ratio", 0) > 2 else ""
+    return time(1e3 * result["added_us"]) if result["iteration_us"] < 1000 else ""
 
 
 def interpose(results):

@@ -139,7 +139,7 @@ sanitized_job() {
 # ThreadSanitizer does not know fences, and says so: they order the probe and the ceiling, which are atomic, too.
 threads() {
     local tree=build/ch3-sock-threads test programs='tests/programs'
-    local tests=(base clock wire_line wire_answers wire_server control_messages events records agreement meter handles)
+    local tests=(base clock wire_line wire_answers wire_server control_messages events records agreement meter handles rollcall)
     env -u MPIEXEC -u MPICC -u MAKEFLAGS make --no-print-directory -j2 REPORT=no DEVICE=ch3:sock BUILD="$tree" OPT='-O1 -g1' \
         SANITIZE='-fsanitize=thread -fno-omit-frame-pointer -Wno-tsan' "${tests[@]/#/$tree/tests/unit/test_}" \
         "$tree"/{bin/epop,bin/epopctl,lib/libepop_mpi.so,lib/epop/tether,lib/epop/programs/rigid.so} \

@@ -9,6 +9,7 @@
 
 #include "runtime/base/error.h"
 #include "runtime/base/json.h"
+#include "runtime/base/random.h"
 #include "runtime/base/say.h"
 #include "runtime/coordinator/adaptation.h"
 #include "runtime/coordinator/part.h"
@@ -114,6 +115,41 @@ static bool halts_keep(const struct coordinator *c, int rank)
     return c->halts.how == STOPPED_SOME && process_of_rank(c, rank)->halts;
 }
 
+/* ---- What has to be told ------------------------------------------------------------------------- */
+
+/* Every claim, not only those at which a break may be met. */
+static bool watches_all(const struct coordinator *c)
+{
+    return c->halts.stepping || c->halts.how != NOT_STOPPED || c->rollcall.apart;
+}
+
+static cJSON *watched_places(const struct coordinator *c)
+{
+    cJSON *list = cJSON_CreateArray();
+    for (int i = 0; i < c->halts.count; i++) {
+        const struct stop_place *place = &c->halts.places[i];
+        cJSON *json = cJSON_CreateObject();
+        cJSON_AddNumberToObject(json, "pc", place->breakpoint.pc);
+        cJSON_AddNumberToObject(json, "iteration", (double)place->breakpoint.iteration);
+        cJSON_AddNumberToObject(json, "met", (double)place->met);
+        cJSON_AddItemToArray(list, json);
+    }
+    return list;
+}
+
+/* To ranks that compare their claims themselves: whenever it changes. */
+static void send_aloud(struct coordinator *c)
+{
+    if (c->rollcall.muster.stage != MUSTER_BEGUN)
+        return;
+    cJSON *message = json_message(ORDER(aloud));
+    if (watches_all(c))
+        cJSON_AddTrueToObject(message, "all");
+    else
+        cJSON_AddItemToObject(message, "places", watched_places(c));
+    processes_send_world(c, message);
+}
+
 /* ---- Telling of it ------------------------------------------------------------------------------- */
 
 static bool is_stopped(const struct coordinator *c, int rank)
@@ -201,6 +237,7 @@ static void stop_ranks(struct coordinator *c, const struct position *at, int ran
     s->at = *at;
     s->stepping = s->announced = false;
     snprintf(s->by, sizeof s->by, "%s", by);
+    send_aloud(c);
     if (rank >= 0) {
         process_of_rank(c, rank)->halts = true;
         announce(c);
@@ -269,6 +306,7 @@ static void stops_release(struct coordinator *c, bool step)
     timers_go_on(&c->timers, &c->limits);
     timers_go_on(&c->timers, &c->preparing);
     s->how = NOT_STOPPED;
+    send_aloud(c);
     send_halt(c, false);
     for (int rank = 0; rank < c->processes.size; rank++)
         stops_resume(c, process_of_rank(c, rank));
@@ -296,6 +334,7 @@ static int stops_add(struct coordinator *c, const struct breakpoint *b)
     if (s->count == ROLLCALL_BREAKS_MAX)
         return -1;
     s->places[s->count++] = (struct stop_place){.breakpoint = *b};
+    send_aloud(c);
     return 0;
 }
 
@@ -307,6 +346,7 @@ static int stops_remove(struct coordinator *c, const struct breakpoint *b)
         return -1;
     memmove(&s->places[found], &s->places[found + 1], (size_t)(s->count - found - 1) * sizeof *s->places);
     s->count--;
+    send_aloud(c);
     return 0;
 }
 
@@ -542,17 +582,99 @@ static void differ(struct coordinator *c, const struct report_claim *majority, c
              c->config.program->name, here, few, count_participants(c), odd->words, many, place, majority->words);
     complain(c, text);
     c->rollcall.apart = true; /* and not compared from here on */
+    send_aloud(c);
+}
+
+/* ---- The ranks of one host ----------------------------------------------------------------------- */
+
+static bool are_on_one_host(const struct coordinator *c)
+{
+    const char *host = process_of_rank(c, 0)->host;
+    for (int rank = 1; rank < c->processes.size; rank++)
+        if (strcmp(process_of_rank(c, rank)->host, host))
+            return false;
+    return c->processes.size <= MUSTER_PLACES;
+}
+
+/* In this round: has the rank that memory? */
+static bool has_muster(const struct coordinator *c, int rank)
+{
+    const struct report_claim *claim = claim_of(process_of_rank(c, rank));
+    return claim && claim->muster && !strcmp(claim->muster, c->rollcall.muster.mark);
+}
+
+static bool all_have_muster(const struct coordinator *c)
+{
+    int rank = 0;
+    while (rank < c->processes.size && has_muster(c, rank))
+        rank++;
+    return rank == c->processes.size;
+}
+
+static enum muster_stage next_stage(struct coordinator *c)
+{
+    struct world_muster *m = &c->rollcall.muster;
+    switch (m->stage) {
+    case MUSTER_NONE:
+        return are_on_one_host(c) && !random_hex(m->mark, MUSTER_MARK / 2) ? MUSTER_ASKED : MUSTER_NONE;
+    case MUSTER_ASKED:
+        m->fd = claim_of(process_of_rank(c, 0))->fd;
+        return !has_muster(c, 0) ? MUSTER_ASKED : c->processes.size > 1 ? MUSTER_SHOWN : MUSTER_BEGUN;
+    case MUSTER_SHOWN:
+        return all_have_muster(c) ? MUSTER_BEGUN : MUSTER_SHOWN;
+    case MUSTER_BEGUN:
+        break;
+    }
+    return MUSTER_BEGUN;
+}
+
+/* All ranks have claimed the same. True if there is something for them to hear when they pass. */
+static bool muster_advances(struct coordinator *c)
+{
+    enum muster_stage before = c->rollcall.muster.stage;
+    if (c->rollcall.apart || halts_are_on(c) || adaptation_is(c, ADAPTATION_WINDOW))
+        return false;
+    c->rollcall.muster.stage = next_stage(c);
+    if (c->rollcall.muster.stage == before)
+        return false;
+    send_aloud(c);
+    return true;
+}
+
+static void add_memory(struct coordinator *c, cJSON *message, int rank)
+{
+    cJSON *json = cJSON_AddObjectToObject(message, "muster");
+    cJSON_AddStringToObject(json, "mark", c->rollcall.muster.mark);
+    cJSON_AddNumberToObject(json, "places", c->processes.size);
+    cJSON_AddNumberToObject(json, "place", rank);
+    if (rank == 0)
+        return;
+    cJSON_AddNumberToObject(json, "pid", process_of_rank(c, 0)->pid);
+    cJSON_AddNumberToObject(json, "fd", c->rollcall.muster.fd);
+}
+
+static void add_stage(struct coordinator *c, cJSON *message, int rank)
+{
+    enum muster_stage stage = c->rollcall.muster.stage;
+    if (stage == MUSTER_BEGUN)
+        cJSON_AddTrueToObject(message, "begins");
+    else if ((rank == 0) == (stage == MUSTER_ASKED))
+        add_memory(c, message, rank);
 }
 
 /* ---- Rounds -------------------------------------------------------------------------------------- */
 
-/* kept: it does not hear of it before stops_release. */
-static void pass(struct coordinator *c, struct process *p, bool kept)
+/* kept: it does not hear of it before stops_release. advanced: muster_advances. */
+static void pass(struct coordinator *c, struct process *p, bool kept, bool advanced)
 {
     process_pass_claim(p);
     stops_note_kept(p, kept);
-    if (!kept)
-        processes_send(c, process_number(c, p), json_message(ORDER(passed)));
+    if (kept)
+        return;
+    cJSON *message = json_message(ORDER(passed));
+    if (advanced)
+        add_stage(c, message, p->rank);
+    processes_send(c, process_number(c, p), message);
 }
 
 /* The first claims: is one missing, and are those that are there the same? */
@@ -581,12 +703,13 @@ static bool look_round(const struct coordinator *c, const struct report_claim **
 static void pass_all(struct coordinator *c)
 {
     int total = count_participants(c);
+    bool advanced = muster_advances(c);
     for (int i = 0; i < total; i++) {
         struct process *p = participant(c, i);
         if (!c->rollcall.apart)
-            pass(c, p, halts_keep(c, i));
+            pass(c, p, halts_keep(c, i), advanced);
         while (c->rollcall.apart && claim_of(p))
-            pass(c, p, false);
+            pass(c, p, false, false);
     }
 }
 
@@ -747,6 +870,13 @@ static void debugging_init(struct coordinator *c)
     dump_init(c);
 }
 
+/* The claims of the old one have passed, and its memory the ranks have given back. */
+static void debugging_new_world(struct coordinator *c)
+{
+    c->rollcall.muster.stage = MUSTER_NONE;
+    rollcall_check(c);
+}
+
 /* While the ranks are stopped nothing else is decided. */
 static bool debugging_advance(struct coordinator *c)
 {
@@ -756,6 +886,6 @@ static bool debugging_advance(struct coordinator *c)
 
 const struct part debugging_part = {.init = debugging_init,
                                     .advance = debugging_advance,
-                                    .new_world = rollcall_check,
+                                    .new_world = debugging_new_world,
                                     .abandoned = stops_abandoned,
                                     .end = halts_end};

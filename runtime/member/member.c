@@ -8,12 +8,13 @@
 
 #include "runtime/base/clock.h"
 #include "runtime/base/error.h"
+#include "runtime/base/hash.h"
 #include "runtime/base/json.h"
 #include "runtime/wire/messages.h"
 
 int member_init(struct member *member, int process)
 {
-    *member = (struct member){.process = process};
+    *member = (struct member){.process = process, .muster_fd = -1};
     ceiling_init(&member->ceiling);
     atomic_init(&member->live.pc, -1);
     tally_init(&member->live.tally);
@@ -29,6 +30,7 @@ void member_destroy(struct member *member)
     message_free(&member->meeting);
     cJSON_free(member->requested);
     asks_destroy(&member->asks);
+    muster_close(member->muster);
     pthread_cond_destroy(&member->changed);
     pthread_mutex_destroy(&member->lock);
 }
@@ -257,9 +259,45 @@ static void on_off(struct member *member, const struct order_off *order)
     member->off = order->adaptation;
 }
 
-static void on_passed(struct member *member)
+/* Without it the claims are told, as before. */
+static void share_muster(struct member *member, const struct shape_muster *s)
+{
+    if (member->muster)
+        return;
+    member->muster = s->place ? muster_find(s->mark, s->places, s->place, s->pid, s->fd)
+                              : muster_make(s->mark, s->places, &member->muster_fd);
+}
+
+/* A rank that has gone on without the others has told of rounds already. */
+static void begin_to_muster(struct member *member)
+{
+    member->musters = true;
+    member->base = member->passed;
+    if (member->called > member->base)
+        muster_tell(member->muster, (uint64_t)(member->called - member->base) - 1);
+}
+
+static void on_passed(struct member *member, const struct order_passed *order)
 {
     member->passed++;
+    if (order->muster)
+        share_muster(member, order->muster);
+    if (order->begins && member->muster)
+        begin_to_muster(member);
+}
+
+static void on_aloud(struct member *member, const struct order_aloud *order)
+{
+    struct aloud *aloud = &member->aloud;
+    aloud->all = order->all || order->places.count > ROLLCALL_BREAKS_MAX;
+    aloud->count = 0;
+    for (int i = 0; !aloud->all && i < order->places.count; i++) {
+        const struct shape_stop_place *place = &order->places.items[i];
+        aloud->places[aloud->count++] =
+            (struct stop_at){.pc = place->pc, .iteration = place->iteration, .met = place->met};
+    }
+    if (member->muster)
+        muster_ring(member->muster);
 }
 
 static void on_halt(struct member *member, const struct order_halt *order)
@@ -301,7 +339,8 @@ TAKES_BARE(call_off)
 TAKES_ORDER(finish)
 TAKES_ORDER(told)
 TAKES_ORDER(off)
-TAKES_BARE(passed)
+TAKES_ORDER(passed)
+TAKES_ORDER(aloud)
 TAKES_ORDER(halt)
 
 /* CHANGES: called with the lock, and the program's thread looks then; ANSWERS: without. */
@@ -320,6 +359,7 @@ static const struct own_row {
     [order_call_off_id] = {take_call_off, CHANGES}, [order_finish_id] = {take_finish, CHANGES},
     [order_told_id] = {take_told, CHANGES},         [order_off_id] = {take_off, CHANGES},
     [order_passed_id] = {take_passed, CHANGES},     [order_halt_id] = {take_halt, CHANGES},
+    [order_aloud_id] = {take_aloud, CHANGES},
 };
 
 static void take_own(struct member *member, const struct own_row *row, const void *order)
@@ -472,14 +512,20 @@ int member_request(struct member *member, cJSON *message)
     return result;
 }
 
-void member_wait_poking(struct member *member, int *waits)
+/* Seconds to the next poke. */
+static double poke_in(int waits)
 {
     static const double first = 0.0002, longest = 0.005;
+    return waits < 5 ? first * (1 << waits) : longest;
+}
+
+void member_wait_poking(struct member *member, int *waits)
+{
     if (!member->poke) {
         pthread_cond_wait(&member->changed, &member->lock);
         return;
     }
-    struct timespec until = clock_in(CLOCK_MONOTONIC, *waits < 5 ? first * (1 << *waits) : longest);
+    struct timespec until = clock_in(CLOCK_MONOTONIC, poke_in(*waits));
     if (pthread_cond_clockwait(&member->changed, &member->lock, CLOCK_MONOTONIC, &until) == ETIMEDOUT) {
         ++*waits;
         pthread_mutex_unlock(&member->lock);
@@ -723,6 +769,15 @@ void member_kept(struct member *member, int number, const char *failure)
     tell_of_copy(member, json_message(REPORT(kept)), number, failure);
 }
 
+/* The world goes, and another host's ranks may be in the next one. With the lock held. */
+static void leave_muster(struct member *member)
+{
+    muster_close(member->muster);
+    member->muster = NULL;
+    member->muster_fd = -1;
+    member->musters = false;
+}
+
 void member_parked(struct member *member, bool reusable)
 {
     pthread_mutex_lock(&member->lock);
@@ -731,6 +786,7 @@ void member_parked(struct member *member, bool reusable)
     member->target = member->reported = 0;
     member->called = member->passed = 0;
     member->stopped = false;
+    leave_muster(member);
     update_ceiling(member);
     pthread_mutex_unlock(&member->lock);
     cJSON *message = json_message(REPORT(parked));
@@ -773,7 +829,95 @@ void member_gone(struct member *member)
 #define ROLLCALL_PATIENCE 1.0   /* seconds for those that are late */
 #define ROLLCALL_LEAD     10000 /* claims that a rank may be ahead */
 
-static cJSON *claim_json(const struct claim *claim)
+/* The program's thread makes one. */
+struct call {
+    const struct claim *claim;
+    struct muster *muster; /* where it is compared; NULL: by the coordinator */
+    uint64_t round;        /* there */
+    bool behind;           /* this rank had gone on without the others before */
+    double until;          /* it waits */
+};
+
+static struct call begin_call(struct member *member, const struct claim *claim)
+{
+    struct call call = {.claim = claim, .until = monotonic_seconds() + ROLLCALL_PATIENCE};
+    pthread_mutex_lock(&member->lock);
+    if (claim->window)
+        leave_muster(member);
+    call.behind = member->called > member->passed;
+    member->called++;
+    if (member->musters) {
+        call.muster = member->muster;
+        call.round = (uint64_t)(member->called - member->base) - 1;
+    }
+    pthread_mutex_unlock(&member->lock);
+    return call;
+}
+
+/* ---- Among the ranks of a host ---- */
+
+static uint64_t hash_of_claim(const struct claim *claim)
+{
+    const int64_t at[] = {claim->at.pc, claim->at.visit, claim->at.iteration};
+    return hash_bytes(hash_bytes(HASH_BEGIN, at, sizeof at), claim->words, strlen(claim->words));
+}
+
+static bool stops_at(const struct stop_at *place, const struct claim *claim)
+{
+    return claim->begins && place->pc == claim->at.pc && place->met != claim->at.visit &&
+           (place->iteration < 0 || place->iteration == claim->at.iteration);
+}
+
+static bool has_to_tell(struct member *member, const struct claim *claim)
+{
+    pthread_mutex_lock(&member->lock);
+    bool tells = member->aloud.all;
+    for (int i = 0; i < member->aloud.count; i++)
+        tells = tells || stops_at(&member->aloud.places[i], claim);
+    pthread_mutex_unlock(&member->lock);
+    return tells;
+}
+
+/* MPI may need this process meanwhile, as in member_wait_poking. */
+static enum muster_end wait_for_muster(struct member *member, const struct call *call, enum muster_end end)
+{
+    for (int waits = 0; end == MUSTER_OPEN; waits++) {
+        if (has_to_tell(member, call->claim) || monotonic_seconds() >= call->until)
+            return muster_tell(call->muster, call->round);
+        end = muster_wait(call->muster, call->round, poke_in(waits));
+        if (end == MUSTER_OPEN && member->poke)
+            member->poke(member->context);
+    }
+    return end;
+}
+
+/* Have all claimed the same? If not, the claim is to be told. */
+static bool musters_alike(struct member *member, const struct call *call)
+{
+    bool tells = call->behind || has_to_tell(member, call->claim);
+    enum muster_end end = tells ? muster_tell(call->muster, call->round)
+                                : muster_come(call->muster, call->round, hash_of_claim(call->claim));
+    if (wait_for_muster(member, call, end) != MUSTER_ALIKE)
+        return false;
+    pthread_mutex_lock(&member->lock);
+    member->passed++;
+    pthread_mutex_unlock(&member->lock);
+    return true;
+}
+
+/* ---- By the coordinator ---- */
+
+static void add_muster(struct member *member, cJSON *message)
+{
+    pthread_mutex_lock(&member->lock);
+    if (member->muster)
+        cJSON_AddStringToObject(message, "muster", muster_mark(member->muster));
+    if (member->muster_fd >= 0)
+        cJSON_AddNumberToObject(message, "fd", member->muster_fd);
+    pthread_mutex_unlock(&member->lock);
+}
+
+static cJSON *claim_json(struct member *member, const struct claim *claim)
 {
     char address[32];
     cJSON *message = json_message(REPORT(claim));
@@ -785,34 +929,31 @@ static cJSON *claim_json(const struct claim *claim)
         snprintf(address, sizeof address, "%p", claim->block);
         cJSON_AddStringToObject(message, "block", address);
     }
+    add_muster(member, message);
     return message;
 }
 
 /* Does this rank still wait for the others? Not when it had gone on without them before. With the lock held. */
-static bool waits_for_claims(const struct member *member, bool behind, double until)
+static bool waits_for_claims(const struct member *member, const struct call *call)
 {
     int64_t lead = member->called - member->passed;
     if (lead <= 0)
         return false;
-    return member->stopped || lead > ROLLCALL_LEAD || (!behind && monotonic_seconds() < until);
+    return member->stopped || lead > ROLLCALL_LEAD || (!call->behind && monotonic_seconds() < call->until);
 }
 
 void member_rollcall(struct member *member, const struct claim *claim)
 {
+    struct call call = begin_call(member, claim);
     int pokes = 0;
+    if (call.muster && musters_alike(member, &call))
+        return;
+    member_tell(member, claim_json(member, claim));
     pthread_mutex_lock(&member->lock);
-    bool behind = member->called > member->passed;
-    member->called++;
-    pthread_mutex_unlock(&member->lock);
-    cJSON *message = claim_json(claim);
-    member->tell(member->context, message);
-    cJSON_Delete(message);
-    pthread_mutex_lock(&member->lock);
-    double until = monotonic_seconds() + ROLLCALL_PATIENCE;
-    while (waits_for_claims(member, behind, until)) {
+    while (waits_for_claims(member, &call)) {
         member_wait_poking(member, &pokes);
         if (member->stopped)
-            until = monotonic_seconds() + ROLLCALL_PATIENCE;
+            call.until = monotonic_seconds() + ROLLCALL_PATIENCE;
     }
     pthread_mutex_unlock(&member->lock);
 }

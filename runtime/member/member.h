@@ -13,6 +13,7 @@
 #include "runtime/member/asks.h"
 #include "runtime/member/ceiling.h"
 #include "runtime/member/claim.h"
+#include "runtime/member/muster.h"
 #include "runtime/member/plan.h"
 #include "runtime/member/stretch.h"
 #include "runtime/member/tally.h"
@@ -44,6 +45,17 @@ struct live_position {
     _Atomic int rank, size;                  /* size 0: in no world yet, -1: in none any more */
     _Atomic(const epop_program_t *) program; /* NULL: none is loaded */
     struct tally tally;
+};
+
+/* Of roll calls: all claims, or those at which a rank may have to be stopped. */
+struct aloud {
+    bool all;
+    int count;
+    struct stop_at {
+        int pc;
+        int64_t iteration; /* -1: of every visit the first that comes by */
+        int64_t met;       /* but not in this one; 0: none */
+    } places[ROLLCALL_BREAKS_MAX];
 };
 
 #define MEMBER_TABLES 4
@@ -93,6 +105,11 @@ struct member {
     /* roll calls */
     int64_t called, passed; /* claims made, and those that all have made */
     bool stopped;           /* some rank is stopped */
+    struct aloud aloud;     /* what has to be told, though the ranks of this host agree on it */
+    struct muster *muster;  /* where they do; NULL: nowhere. The program's thread alone gives it back */
+    int muster_fd;          /* its descriptor, where this process made it, else -1 */
+    bool musters;           /* they compare there: */
+    int64_t base;           /* from the claim behind this one on */
 
     /* standby */
     bool finish, cancelled;
@@ -213,9 +230,11 @@ void member_wake(struct member *member, bool *flag);
 void member_wait_poking(struct member *member, int *waits);
 
 /*
- * A roll call: says the claim and waits until all ranks have said the same; if others are late for longer than a
- * second, it goes on, and the claims are compared when they are there: a program in which a rank needs what another
- * sends two iterations later must not come to a standstill. While the ranks are stopped it waits. The program's thread.
+ * A roll call: waits until all ranks have claimed the same; if others are late for longer than a second, it goes on,
+ * and the claims are compared when they are there: a program in which a rank needs what another sends two iterations
+ * later must not come to a standstill. While the ranks are stopped it waits. Where the whole world is on one host the
+ * ranks compare their claims themselves (muster.h), and the coordinator hears only of those that are to be told. The
+ * program's thread.
  */
 void member_rollcall(struct member *member, const struct claim *claim);
 
