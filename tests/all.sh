@@ -250,7 +250,7 @@ on_sock=(
     # Jobs of epoprm grow and shrink.
     epoprm epoprm_faults epoprm_hosts epoprm_jobs epoprm_loops epoprm_recovery epoprm_requeue epoprm_soak attend attend_link
     # What happens in a launch of its own, too: ends, crashes, hangs, children, words with a supervisor.
-    ends crash stopped faults force children recover_words where debug_stops measure outlook trace unwritten capabilities interpose papers
+    ends crash stopped faults force children recover_words where debug_stops debug_hosts measure outlook trace unwritten capabilities interpose papers
     # Executables grow by new processes alone.
     shapes public_shapes conformance psets reinit mpi_adapt mpi_redist first_probe leaving cg loops fortran python
     # Data moves to processes that join, also ahead of the window.

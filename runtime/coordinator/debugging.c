@@ -244,13 +244,14 @@ static void stop_ranks(struct coordinator *c, const struct position *at, int ran
     }
 }
 
-/* Does the first claim of this rank, if nobody has looked at it yet, stop it? */
+/* Does the first claim of this rank, if nobody has looked at it yet, stop it? One that another rank told does not:
+ * where it may stop, it tells it itself. */
 static void stops_look_at(struct coordinator *c, int rank)
 {
     struct halts *s = &c->halts;
     const struct process *p = process_of_rank(c, rank);
     const struct report_claim *claim = p->claims ? p->claims->message.is : NULL;
-    if (!claim || !claim->begins || p->claims->seen)
+    if (!claim || !claim->begins || p->claims->seen || p->claims->by != CLAIM_OWN)
         return;
     const struct position at = POSITION_OF(claim);
     struct stop_place *place = find_met(s, &at, rank);
@@ -585,15 +586,38 @@ static void differ(struct coordinator *c, const struct report_claim *majority, c
     send_aloud(c);
 }
 
-/* ---- The ranks of one host ----------------------------------------------------------------------- */
+/* ---- The ranks of a host ------------------------------------------------------------------------- */
 
-static bool are_on_one_host(const struct coordinator *c)
+static bool share_host(const struct coordinator *c, int rank, int other)
 {
-    const char *host = process_of_rank(c, 0)->host;
+    return !strcmp(process_of_rank(c, rank)->host, process_of_rank(c, other)->host);
+}
+
+/* Of the ranks below this number, those on the same host as this rank. */
+static int count_on_host(const struct coordinator *c, int rank, int below)
+{
+    int count = 0;
+    for (int other = 0; other < below; other++)
+        count += share_host(c, rank, other);
+    return count;
+}
+
+/* It makes its host's memory. */
+static int first_on_host(const struct coordinator *c, int rank)
+{
+    int first = 0;
+    while (!share_host(c, rank, first))
+        first++;
+    return first;
+}
+
+/* Is there any rank that need not ask the coordinator? Else all do. */
+static bool are_several_on_a_host(const struct coordinator *c)
+{
     for (int rank = 1; rank < c->processes.size; rank++)
-        if (strcmp(process_of_rank(c, rank)->host, host))
-            return false;
-    return c->processes.size <= MUSTER_PLACES;
+        if (first_on_host(c, rank) != rank)
+            return true;
+    return c->processes.size == 1;
 }
 
 /* In this round: has the rank that memory? */
@@ -603,12 +627,19 @@ static bool has_muster(const struct coordinator *c, int rank)
     return claim && claim->muster && !strcmp(claim->muster, c->rollcall.muster.mark);
 }
 
-static bool all_have_muster(const struct coordinator *c)
+/* Those that make it, or all. */
+static bool have_muster(const struct coordinator *c, bool all)
 {
-    int rank = 0;
-    while (rank < c->processes.size && has_muster(c, rank))
-        rank++;
-    return rank == c->processes.size;
+    for (int rank = 0; rank < c->processes.size; rank++)
+        if ((all || first_on_host(c, rank) == rank) && !has_muster(c, rank))
+            return false;
+    return true;
+}
+
+static void note_descriptors(struct coordinator *c)
+{
+    for (int rank = 0; rank < c->processes.size; rank++)
+        process_of_rank(c, rank)->fd = claim_of(process_of_rank(c, rank))->fd;
 }
 
 static enum muster_stage next_stage(struct coordinator *c)
@@ -616,12 +647,14 @@ static enum muster_stage next_stage(struct coordinator *c)
     struct world_muster *m = &c->rollcall.muster;
     switch (m->stage) {
     case MUSTER_NONE:
-        return are_on_one_host(c) && !random_hex(m->mark, MUSTER_MARK / 2) ? MUSTER_ASKED : MUSTER_NONE;
+        return are_several_on_a_host(c) && !random_hex(m->mark, MUSTER_MARK / 2) ? MUSTER_ASKED : MUSTER_NONE;
     case MUSTER_ASKED:
-        m->fd = claim_of(process_of_rank(c, 0))->fd;
-        return !has_muster(c, 0) ? MUSTER_ASKED : c->processes.size > 1 ? MUSTER_SHOWN : MUSTER_BEGUN;
+        if (!have_muster(c, false))
+            return MUSTER_ASKED;
+        note_descriptors(c);
+        return c->processes.size > 1 ? MUSTER_SHOWN : MUSTER_BEGUN;
     case MUSTER_SHOWN:
-        return all_have_muster(c) ? MUSTER_BEGUN : MUSTER_SHOWN;
+        return have_muster(c, true) ? MUSTER_BEGUN : MUSTER_SHOWN;
     case MUSTER_BEGUN:
         break;
     }
@@ -643,14 +676,17 @@ static bool muster_advances(struct coordinator *c)
 
 static void add_memory(struct coordinator *c, cJSON *message, int rank)
 {
+    const struct process *maker = process_of_rank(c, first_on_host(c, rank));
     cJSON *json = cJSON_AddObjectToObject(message, "muster");
+    int places = count_on_host(c, rank, c->processes.size), place = count_on_host(c, rank, rank);
     cJSON_AddStringToObject(json, "mark", c->rollcall.muster.mark);
-    cJSON_AddNumberToObject(json, "places", c->processes.size);
-    cJSON_AddNumberToObject(json, "place", rank);
-    if (rank == 0)
+    cJSON_AddNumberToObject(json, "places", places);
+    cJSON_AddNumberToObject(json, "place", place);
+    cJSON_AddBoolToObject(json, "whole", places == c->processes.size);
+    if (place == 0)
         return;
-    cJSON_AddNumberToObject(json, "pid", process_of_rank(c, 0)->pid);
-    cJSON_AddNumberToObject(json, "fd", c->rollcall.muster.fd);
+    cJSON_AddNumberToObject(json, "pid", maker->pid);
+    cJSON_AddNumberToObject(json, "fd", maker->fd);
 }
 
 static void add_stage(struct coordinator *c, cJSON *message, int rank)
@@ -658,23 +694,33 @@ static void add_stage(struct coordinator *c, cJSON *message, int rank)
     enum muster_stage stage = c->rollcall.muster.stage;
     if (stage == MUSTER_BEGUN)
         cJSON_AddTrueToObject(message, "begins");
-    else if ((rank == 0) == (stage == MUSTER_ASKED))
+    else if ((first_on_host(c, rank) == rank) == (stage == MUSTER_ASKED))
         add_memory(c, message, rank);
 }
 
 /* ---- Rounds -------------------------------------------------------------------------------------- */
 
+/* Of a claim for its host. */
+static cJSON *round_passed(const struct report_claim *claim)
+{
+    cJSON *message = json_message(ORDER(passed));
+    cJSON_AddNumberToObject(message, "round", (double)claim->round);
+    return message;
+}
+
 /* kept: it does not hear of it before stops_release. advanced: muster_advances. */
 static void pass(struct coordinator *c, struct process *p, bool kept, bool advanced)
 {
+    enum claim_by by = p->claims->by;
+    cJSON *message = by == CLAIM_FOR_HOST ? round_passed(claim_of(p)) : json_message(ORDER(passed));
     process_pass_claim(p);
     stops_note_kept(p, kept);
-    if (kept)
-        return;
-    cJSON *message = json_message(ORDER(passed));
     if (advanced)
         add_stage(c, message, p->rank);
-    processes_send(c, process_number(c, p), message);
+    if (kept || by == CLAIM_BY_OTHER)
+        cJSON_Delete(message);
+    else
+        processes_send(c, process_number(c, p), message);
 }
 
 /* The first claims: is one missing, and are those that are there the same? */
@@ -750,12 +796,47 @@ void rollcall_check(struct coordinator *c)
     }
 }
 
+/* A claim that was told for it by another rank of its host, as all were alike: but then the ranks were to tell it
+ * themselves. False: out of memory. */
+static bool claim_again(struct coordinator *c, struct process *p, const struct report_claim *report)
+{
+    struct kept_claim *kept = p->claims;
+    while (kept && ((const struct report_claim *)kept->message.is)->round != report->round)
+        kept = kept->next;
+    if (!kept) {
+        processes_send(c, process_number(c, p), json_message(ORDER(passed)));
+        return true;
+    }
+    message_free(&kept->message);
+    kept->by = CLAIM_OWN;
+    return message_keep(&kept->message, KIND_REPORT, report->said);
+}
+
+static bool keep_claim(struct coordinator *c, struct process *p, const struct report_claim *report, enum claim_by by)
+{
+    if (report->round >= 0 && report->round < p->rounds)
+        return by == CLAIM_OWN ? claim_again(c, p, report) : true;
+    p->rounds = report->round + 1;
+    return process_keep_claim(p, report, by);
+}
+
+static bool keep_claim_of_host(struct coordinator *c, struct process *p, const struct report_claim *report)
+{
+    for (int rank = 0; rank < c->processes.size; rank++) {
+        struct process *other = process_of_rank(c, rank);
+        if (!strcmp(other->host, p->host) &&
+            !keep_claim(c, other, report, other == p ? CLAIM_FOR_HOST : CLAIM_BY_OTHER))
+            return false;
+    }
+    return true;
+}
+
 void rollcall_claim(struct coordinator *c, int process, const struct report_claim *report)
 {
     struct process *p = process_at(c, process);
     if (!c->config.rollcall)
         return;
-    if (process_keep_claim(p, report))
+    if (report->host ? keep_claim_of_host(c, p, report) : keep_claim(c, p, report, CLAIM_OWN))
         rollcall_check(c);
     else
         fatal_memory(c);
@@ -874,6 +955,8 @@ static void debugging_init(struct coordinator *c)
 static void debugging_new_world(struct coordinator *c)
 {
     c->rollcall.muster.stage = MUSTER_NONE;
+    for (int p = 0; p < c->processes.count; p++)
+        process_at(c, p)->rounds = 0;
     rollcall_check(c);
 }
 

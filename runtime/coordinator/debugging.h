@@ -1,8 +1,8 @@
 /*
  * What the debug driver needs of the coordinator. Roll calls: all ranks claim what they are about to do, and pass
- * when the claims agree (runtime/member/claim.h); on one host they find that out themselves (runtime/member/muster.h),
- * and come here only where they do not agree, or may be stopped. Breaks and steps: a roll call that nobody passes until
- * the user goes on. And, with any driver, a process that crashed and dumps its memory before the job ends.
+ * when the claims agree (runtime/member/claim.h); those of a host find that out themselves (runtime/member/muster.h),
+ * and all of them come here only where they do not agree, or may be stopped. Breaks and steps: a roll call that nobody
+ * passes until the user goes on. And, with any driver, a process that crashed and dumps its memory before the job ends.
  */
 #ifndef EPOP_COORDINATOR_DEBUGGING_H
 #define EPOP_COORDINATOR_DEBUGGING_H
@@ -56,17 +56,16 @@ void breaks_continue(struct coordinator *c, void *handle);
 
 /* The coordinator's side of the roll calls (runtime/member/claim.h), with the debug driver. */
 
-/* The memory of the present world's ranks, if they are all on one host. Each stage is told of, or taken notice of, when
- * all have claimed the same, so that all ranks enter it at the same claim. */
+/* The memory of the present world's ranks on each host. Every stage begins for all ranks when they have claimed the
+ * same, so that each enters it at the same claim. */
 struct world_muster {
     enum muster_stage {
         MUSTER_NONE,
-        MUSTER_ASKED, /* rank 0 makes it */
+        MUSTER_ASKED, /* the first rank of each host makes it */
         MUSTER_SHOWN, /* the others map it */
-        MUSTER_BEGUN  /* they compare there; what comes here are claims that are to be told */
+        MUSTER_BEGUN /* they compare there; here come claims that are to be told, and with several hosts one for each */
     } stage;
     char mark[MUSTER_MARK + 1];
-    int fd; /* rank 0's */
 };
 
 struct rollcall {

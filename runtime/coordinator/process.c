@@ -22,7 +22,7 @@ int processes_init(struct processes *s, int count, int size)
     return 0;
 }
 
-bool process_keep_claim(struct process *p, const struct report_claim *claim)
+bool process_keep_claim(struct process *p, const struct report_claim *claim, enum claim_by by)
 {
     struct kept_claim *kept = calloc(1, sizeof *kept), **at = &p->claims;
     if (!kept || !message_keep(&kept->message, KIND_REPORT, claim->said)) {
@@ -31,6 +31,7 @@ bool process_keep_claim(struct process *p, const struct report_claim *claim)
     }
     while (*at)
         at = &(*at)->next;
+    kept->by = by;
     *at = kept;
     return true;
 }

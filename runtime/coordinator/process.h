@@ -30,7 +30,12 @@ struct waiting {
 /* What it claims in a roll call. */
 struct kept_claim {
     struct message message; /* a report_claim */
-    bool seen;              /* by debugging.c */
+    enum claim_by {
+        CLAIM_OWN,
+        CLAIM_FOR_HOST, /* for all ranks of its host, of which each has one: */
+        CLAIM_BY_OTHER
+    } by;
+    bool seen; /* by debugging.c */
     struct kept_claim *next;
 };
 
@@ -72,6 +77,9 @@ struct process {
     /* debugging.c */
     bool halts; /* it is stopped while others go on */
     bool kept;  /* and its claim has passed, of which it is told when it goes on */
+    /* debugging.c: the memory of its host's ranks */
+    int64_t rounds; /* that it has made claims for, itself or by another */
+    int fd;         /* its descriptor, if it made it */
     /* departures.c */
     bool dismissed; /* it is to leave, and to end then */
     bool closed;    /* its connection is */
@@ -106,7 +114,7 @@ int process_number(const struct coordinator *c, const struct process *p);
 struct process *process_of_rank(const struct coordinator *c, int rank);
 
 /* Behind the others; false: out of memory. And the first of them goes. */
-bool process_keep_claim(struct process *p, const struct report_claim *claim);
+bool process_keep_claim(struct process *p, const struct report_claim *claim, enum claim_by by);
 void process_pass_claim(struct process *p);
 
 void process_become(struct process *p, enum process_state state);

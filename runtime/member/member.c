@@ -264,8 +264,8 @@ static void share_muster(struct member *member, const struct shape_muster *s)
 {
     if (member->muster)
         return;
-    member->muster = s->place ? muster_find(s->mark, s->places, s->place, s->pid, s->fd)
-                              : muster_make(s->mark, s->places, &member->muster_fd);
+    const struct muster_share share = {s->mark, s->places, s->place, s->whole};
+    member->muster = s->place ? muster_find(&share, s->pid, s->fd) : muster_make(&share, &member->muster_fd);
 }
 
 /* A rank that has gone on without the others has told of rounds already. */
@@ -277,8 +277,15 @@ static void begin_to_muster(struct member *member)
         muster_tell(member->muster, (uint64_t)(member->called - member->base) - 1);
 }
 
+/* A round that all of this host have come to they count themselves, unless it has to be told by now: then each of them
+ * hears. */
 static void on_passed(struct member *member, const struct order_passed *order)
 {
+    if (order->round >= 0) {
+        if (member->muster)
+            muster_agree(member->muster, (uint64_t)order->round);
+        return;
+    }
     member->passed++;
     if (order->muster)
         share_muster(member, order->muster);
@@ -854,7 +861,7 @@ static struct call begin_call(struct member *member, const struct claim *claim)
     return call;
 }
 
-/* ---- Among the ranks of a host ---- */
+/* ---- What is claimed ---- */
 
 static uint64_t hash_of_claim(const struct claim *claim)
 {
@@ -878,13 +885,55 @@ static bool has_to_tell(struct member *member, const struct claim *claim)
     return tells;
 }
 
+/* ---- By the coordinator ---- */
+
+static void add_muster(struct member *member, const struct call *call, cJSON *message)
+{
+    pthread_mutex_lock(&member->lock);
+    if (member->muster)
+        cJSON_AddStringToObject(message, "muster", muster_mark(member->muster));
+    if (member->muster_fd >= 0)
+        cJSON_AddNumberToObject(message, "fd", member->muster_fd);
+    if (call->muster)
+        cJSON_AddNumberToObject(message, "round", (double)call->round);
+    pthread_mutex_unlock(&member->lock);
+}
+
+/* for_host: all ranks of this host claim the same. */
+static void tell_claim(struct member *member, const struct call *call, bool for_host)
+{
+    char address[32];
+    const struct claim *claim = call->claim;
+    cJSON *message = json_message(REPORT(claim));
+    position_to_json(&claim->at, message);
+    cJSON_AddBoolToObject(message, "window", claim->window);
+    cJSON_AddBoolToObject(message, "begins", claim->begins);
+    cJSON_AddStringToObject(message, "words", claim->words);
+    if (claim->block) {
+        snprintf(address, sizeof address, "%p", claim->block);
+        cJSON_AddStringToObject(message, "block", address);
+    }
+    add_muster(member, call, message);
+    if (for_host)
+        cJSON_AddTrueToObject(message, "host");
+    member_tell(member, message);
+}
+
+/* ---- In the muster ---- */
+
 /* MPI may need this process meanwhile, as in member_wait_poking. */
 static enum muster_end wait_for_muster(struct member *member, const struct call *call, enum muster_end end)
 {
+    bool asked = false;
     for (int waits = 0; end == MUSTER_OPEN; waits++) {
+        uint32_t bell = muster_bell(call->muster);
         if (has_to_tell(member, call->claim) || monotonic_seconds() >= call->until)
             return muster_tell(call->muster, call->round);
-        end = muster_wait(call->muster, call->round, poke_in(waits));
+        if (!asked && muster_asks(call->muster, call->round)) {
+            tell_claim(member, call, true);
+            asked = true;
+        }
+        end = muster_wait(call->muster, call->round, bell, poke_in(waits));
         if (end == MUSTER_OPEN && member->poke)
             member->poke(member->context);
     }
@@ -905,33 +954,7 @@ static bool musters_alike(struct member *member, const struct call *call)
     return true;
 }
 
-/* ---- By the coordinator ---- */
-
-static void add_muster(struct member *member, cJSON *message)
-{
-    pthread_mutex_lock(&member->lock);
-    if (member->muster)
-        cJSON_AddStringToObject(message, "muster", muster_mark(member->muster));
-    if (member->muster_fd >= 0)
-        cJSON_AddNumberToObject(message, "fd", member->muster_fd);
-    pthread_mutex_unlock(&member->lock);
-}
-
-static cJSON *claim_json(struct member *member, const struct claim *claim)
-{
-    char address[32];
-    cJSON *message = json_message(REPORT(claim));
-    position_to_json(&claim->at, message);
-    cJSON_AddBoolToObject(message, "window", claim->window);
-    cJSON_AddBoolToObject(message, "begins", claim->begins);
-    cJSON_AddStringToObject(message, "words", claim->words);
-    if (claim->block) {
-        snprintf(address, sizeof address, "%p", claim->block);
-        cJSON_AddStringToObject(message, "block", address);
-    }
-    add_muster(member, message);
-    return message;
-}
+/* ---- All ---- */
 
 /* Does this rank still wait for the others? Not when it had gone on without them before. With the lock held. */
 static bool waits_for_claims(const struct member *member, const struct call *call)
@@ -948,7 +971,7 @@ void member_rollcall(struct member *member, const struct claim *claim)
     int pokes = 0;
     if (call.muster && musters_alike(member, &call))
         return;
-    member_tell(member, claim_json(member, claim));
+    tell_claim(member, &call, false);
     pthread_mutex_lock(&member->lock);
     while (waits_for_claims(member, &call)) {
         member_wait_poking(member, &pokes);

@@ -232,9 +232,9 @@ void member_wait_poking(struct member *member, int *waits);
 /*
  * A roll call: waits until all ranks have claimed the same; if others are late for longer than a second, it goes on,
  * and the claims are compared when they are there: a program in which a rank needs what another sends two iterations
- * later must not come to a standstill. While the ranks are stopped it waits. Where the whole world is on one host the
- * ranks compare their claims themselves (muster.h), and the coordinator hears only of those that are to be told. The
- * program's thread.
+ * later must not come to a standstill. While the ranks are stopped it waits. The ranks of a host compare their claims
+ * themselves (muster.h): the coordinator hears of those that are to be told, and of the others only where there are
+ * more hosts, from one rank of each. The program's thread.
  */
 void member_rollcall(struct member *member, const struct claim *claim);
 

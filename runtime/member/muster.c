@@ -56,7 +56,7 @@ struct muster {
     size_t bytes;
     int fd; /* of who made it, else -1 */
     int places, place;
-    bool spins;
+    bool whole, spins;
     char mark[MUSTER_MARK + 1];
 };
 
@@ -69,19 +69,24 @@ static bool has_cores(int places)
     return places <= sysconf(_SC_NPROCESSORS_ONLN);
 }
 
-static struct muster *new_muster(const char *mark, int places, int place)
+static bool is_possible(const struct muster_share *s)
 {
-    struct muster *m = calloc(1, sizeof *m);
-    if (!m || strlen(mark) != MUSTER_MARK || places < 1 || places > MUSTER_PLACES || place < 0 || place >= places) {
-        free(m);
+    return strlen(s->mark) == MUSTER_MARK && s->places >= 1 && s->places <= MUSTER_PLACES && s->place >= 0 &&
+           s->place < s->places;
+}
+
+static struct muster *new_muster(const struct muster_share *s)
+{
+    struct muster *m = is_possible(s) ? calloc(1, sizeof *m) : NULL;
+    if (!m)
         return NULL;
-    }
-    *m = (struct muster){.bytes = sizeof(struct hall) + (size_t)places * sizeof(struct place),
+    *m = (struct muster){.bytes = sizeof(struct hall) + (size_t)s->places * sizeof(struct place),
                          .fd = -1,
-                         .places = places,
-                         .place = place,
-                         .spins = has_cores(places)};
-    strcpy(m->mark, mark);
+                         .places = s->places,
+                         .place = s->place,
+                         .whole = s->whole,
+                         .spins = has_cores(s->places)};
+    strcpy(m->mark, s->mark);
     return m;
 }
 
@@ -93,9 +98,9 @@ static bool map_hall(struct muster *m, int fd)
 }
 
 /* The memory is there before it is written to: a page that cannot be had would be a SIGBUS. */
-struct muster *muster_make(const char *mark, int places, int *fd)
+struct muster *muster_make(const struct muster_share *share, int *fd)
 {
-    struct muster *m = new_muster(mark, places, 0);
+    struct muster *m = new_muster(share);
     if (!m)
         return NULL;
     m->fd = memfd_create(NAME, MFD_CLOEXEC);
@@ -103,7 +108,7 @@ struct muster *muster_make(const char *mark, int places, int *fd)
         muster_close(m);
         return NULL;
     }
-    memcpy(m->hall->mark, mark, MUSTER_MARK);
+    memcpy(m->hall->mark, m->mark, MUSTER_MARK);
     *fd = m->fd;
     return m;
 }
@@ -117,9 +122,9 @@ static bool is_of_mark(const struct muster *m, int fd)
            !memcmp(mark, m->mark, sizeof mark);
 }
 
-struct muster *muster_find(const char *mark, int places, int place, pid_t maker, int fd)
+struct muster *muster_find(const struct muster_share *share, pid_t maker, int fd)
 {
-    struct muster *m = new_muster(mark, places, place);
+    struct muster *m = new_muster(share);
     int own = m ? proctree_open(maker, fd, "/memfd:" NAME " (deleted)") : -1;
     bool found = own >= 0 && is_of_mark(m, own) && map_hall(m, own);
     if (own >= 0)
@@ -199,6 +204,11 @@ static enum muster_end end_alike(struct muster *m, uint64_t round)
     return end_of(ends, round);
 }
 
+void muster_agree(struct muster *m, uint64_t round)
+{
+    end_alike(m, round);
+}
+
 enum muster_end muster_tell(struct muster *m, uint64_t round)
 {
     bool rings = false;
@@ -226,6 +236,11 @@ static bool is_of_round(uint64_t come, uint64_t round)
     return (come & COME_MASK) && come >> (2 * COME_BITS) == (round & ROUND_MASK);
 }
 
+static bool is_full(const struct muster *m, uint64_t come)
+{
+    return (int)(come & COME_MASK) == m->places;
+}
+
 static uint64_t first_come(const struct muster *m, uint64_t round)
 {
     return (round & ROUND_MASK) << (2 * COME_BITS) | (uint64_t)m->place << COME_BITS | 1;
@@ -245,9 +260,17 @@ enum muster_end muster_come(struct muster *m, uint64_t round, uint64_t hash)
             return muster_tell(m, round);
         next = begun ? come + 1 : first_come(m, round);
     } while (!atomic_compare_exchange_weak(&hall->come, &come, next));
-    if ((int)(next & COME_MASK) == m->places)
+    if (is_full(m, next) && m->whole)
         return end_alike(m, round);
+    if (is_full(m, next))
+        muster_ring(m); /* for who asks */
     return end_of(atomic_load(&hall->ends), round);
+}
+
+bool muster_asks(const struct muster *m, uint64_t round)
+{
+    uint64_t come = atomic_load(&m->hall->come);
+    return m->place == 0 && !m->whole && is_of_round(come, round) && is_full(m, come);
 }
 
 /* ---- Waiting ------------------------------------------------------------------------------------- */
@@ -273,9 +296,13 @@ static enum muster_end sleep_on(struct muster *m, uint64_t round, double seconds
     return end_of(atomic_load(&m->hall->ends), round);
 }
 
-enum muster_end muster_wait(struct muster *m, uint64_t round, double seconds)
+uint32_t muster_bell(const struct muster *m)
 {
-    uint32_t bell = atomic_load(&m->hall->bell);
+    return atomic_load(&m->hall->bell);
+}
+
+enum muster_end muster_wait(struct muster *m, uint64_t round, uint32_t bell, double seconds)
+{
     enum muster_end end = end_of(atomic_load(&m->hall->ends), round);
     if (end == MUSTER_OPEN && m->spins)
         end = spin(m, round, monotonic_ns() + SPIN_NS, bell);

@@ -122,6 +122,8 @@ static void ask(const char *text)
 
 /* ---- A job ----------------------------------------------------------------------------------------- */
 
+static int number_of_process; /* that they say they have */
+
 /* hosts: of each rank, by a digit. */
 static void start(const epop_program_t *program, const char *hosts, const char *break_at)
 {
@@ -154,7 +156,7 @@ static void start(const epop_program_t *program, const char *hosts, const char *
     coordinator = coordinator_start(&config);
     assert_non_null(coordinator);
     for (int p = 0; p < ranks; p++) {
-        snprintf(hello, sizeof hello, "{\"op\":\"hello\",\"host\":\"n%c\",\"pid\":%d}", hosts[p], (int)getpid());
+        snprintf(hello, sizeof hello, "{\"op\":\"hello\",\"host\":\"n%c\",\"pid\":%d}", hosts[p], number_of_process);
         send(p, hello);
     }
 }
@@ -359,20 +361,100 @@ static void a_break_that_is_set_while_one_waits(void **state)
     end();
 }
 
+/* As in a container that has its own numbers of processes. */
+static void memory_that_is_not_found(void **state)
+{
+    struct rank rank[RANKS];
+    number_of_process = 1;
+    start(*state, "111", NULL);
+    number_of_process = getpid();
+    start_ranks(rank, 100, nothing);
+    wait_for_ranks(rank);
+    all_tell_the_same_number(100, 100);
+    assert_string_equal(seen.fatal, "");
+    end();
+}
+
+/* One rank of each tells for all, unless they are to stop, or differ. */
 static void on_two_hosts(void **state)
 {
     struct rank rank[RANKS];
     start(*state, "121", NULL);
-    start_ranks(rank, 50, nothing);
+    start_ranks(rank, CLAIMS, nothing);
     wait_for_ranks(rank);
-    all_tell_the_same_number(50, 50);
+    assert_int_equal(told[0], CLAIMS);
+    assert_int_equal(told[1], CLAIMS);
+    assert_in_range(told[2], 3, BEGUN);
     assert_string_equal(seen.fatal, "");
+    end();
+}
+
+static void claims_that_differ_between_hosts(void **state)
+{
+    struct rank rank[RANKS];
+    start(*state, "112", NULL);
+    start_ranks(rank, 101, (struct otherwise){2, 100});
+    wait_for_fatal();
+    assert_non_null(strstr(seen.fatal, "iteration 100, rank 2 of 3: it stops; but ranks 0 and 1: it goes on"));
+    wait_for_ranks(rank);
+    end();
+}
+
+static void claims_that_differ_on_one_of_them(void **state)
+{
+    struct rank rank[RANKS];
+    start(*state, "211", NULL);
+    start_ranks(rank, 101, (struct otherwise){2, 100});
+    wait_for_fatal();
+    assert_non_null(strstr(seen.fatal, "iteration 100, rank 2 of 3: it stops; but ranks 0 and 1: it goes on"));
+    wait_for_ranks(rank);
+    end();
+}
+
+static void a_break_on_two_hosts(void **state)
+{
+    struct rank rank[RANKS];
+    start(*state, "121", "phase:300@2");
+    start_ranks(rank, CLAIMS, nothing);
+    wait_for_stops(1);
+    ask("{\"op\":\"step\"}");
+    wait_for_stops(2);
+    ask("{\"op\":\"continue\"}");
+    wait_for_ranks(rank);
+    assert_in_range(told[2], 5, BEGUN + 3);
+    assert_string_equal(seen.fatal, "");
+    end();
+}
+
+/* The other host's rank is missing for longer than the ranks of this one have patience: each tells what one told for
+ * both.
+ */
+static void a_host_that_is_late(void **state)
+{
+    struct rank rank[RANKS];
+    start(*state, "112", NULL);
+    start_ranks(rank, 100, nothing);
+    wait_for_ranks(rank);
+    int before = told[0];
+    for (int r = 0; r < 2; r++) {
+        rank[r] = (struct rank){.number = r, .claims = 3, .otherwise = {1, 2}};
+        assert_int_equal(pthread_create(&rank[r].thread, NULL, run, &rank[r]), 0);
+    }
+    for (int r = 0; r < 2; r++)
+        pthread_join(rank[r].thread, NULL);
+    assert_in_range(told[0], before + 3, before + 4);
+    assert_string_equal(seen.fatal, "");
+    struct rank late = {.number = 2, .claims = 3, .otherwise = nothing};
+    run(&late);
+    wait_for_fatal();
+    assert_non_null(strstr(seen.fatal, "iteration 2, rank 1 of 3: it stops; but ranks 0 and 2: it goes on"));
     end();
 }
 
 int main(void)
 {
     alarm(60);
+    number_of_process = getpid();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(on_one_host),
         cmocka_unit_test(claims_that_differ),
@@ -380,7 +462,12 @@ int main(void)
         cmocka_unit_test(a_rank_that_catches_up),
         cmocka_unit_test(a_break),
         cmocka_unit_test(a_break_that_is_set_while_one_waits),
+        cmocka_unit_test(memory_that_is_not_found),
         cmocka_unit_test(on_two_hosts),
+        cmocka_unit_test(claims_that_differ_between_hosts),
+        cmocka_unit_test(claims_that_differ_on_one_of_them),
+        cmocka_unit_test(a_break_on_two_hosts),
+        cmocka_unit_test(a_host_that_is_late),
     };
     return cmocka_run_group_tests(tests, one_phase_set_up, one_phase_tear_down);
 }

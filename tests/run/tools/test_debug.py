@@ -1,12 +1,14 @@
 """--driver debug: who breaks the contract is named in one line; who keeps to it, is not disturbed."""
 
 import json
+import os
 import re
+import signal
 import time
 
 import job
 import pytest
-from scenario import Scenario, assert_named
+from scenario import Scenario, Switch, assert_named
 
 SAME = "it must be the same on every rank"
 
@@ -96,6 +98,60 @@ def test_ranks_that_run_apart(space):
 
 def test_ranks_that_run_apart_and_differ(space):
     assert_named(run(space, "apart", "3", "wrong", ranks=2), "rank 1 of 2: its loop condition answers stop", SAME)
+
+
+def shared(pid):
+    """What it shares with other ranks for roll calls: pieces of memory."""
+    with open(f"/proc/{pid}/maps", encoding="utf-8") as maps:
+        return maps.read().count("/memfd:epop-muster ")
+
+
+def wait_until_ranks_share(it, size):
+    """Each has the memory of the present world, and who is no rank none."""
+    def ends_meet(status):
+        pieces = [(process["rank"] >= 0, shared(process["pid"])) for process in status["processes"]]
+        return status["size"] == size and all(count == is_rank for is_rank, count in pieces)
+    it.wait_for_status(ends_meet)
+
+
+def test_ranks_share_memory(space):
+    it = Scenario(space, start=2, ranks=4, options=["--driver", "debug"])
+    it.wait_until_here()
+    wait_until_ranks_share(it, 2)
+    for size in (4, 1, 3):
+        it.resize(size)
+        wait_until_ranks_share(it, size)
+    it.stop(ranks=3, windows=3)
+
+
+def test_a_rank_that_stands_still_for_a_while(space):
+    """The other one goes on without it; when it has come, they are compared as before, and a window is no other than ever."""
+    directory = space.directory / "state"
+    directory.mkdir()
+    it = Scenario(space, f"state={directory}", start=2, ranks=3, options=["--driver", "debug"])
+    it.wait_for_status(lambda status: status["element"]["iteration"] > 6)
+    pids = {process["rank"]: process["pid"] for process in it.status()["processes"]}
+
+    def done(rank):
+        return int.from_bytes((directory / str(pids[rank])).read_bytes(), "little")
+
+    os.kill(pids[1], signal.SIGSTOP)
+    at = done(1)
+    job.wait_for(lambda: done(0), job.LIMIT, lambda count: count > at + 5, pause=0.01)
+    assert done(1) <= at + 1
+    os.kill(pids[1], signal.SIGCONT)
+    job.wait_for(lambda: done(1), job.LIMIT, lambda count: count > at + 20, pause=0.01)
+    it.resize(3)
+    it.stop(ranks=3, windows=1)
+
+
+def test_a_rank_that_dies(space):
+    """While the others wait for it."""
+    die = Switch(space, "die")
+    it = Scenario(space, f"die=kill:1:{die}", start=3, ranks=3, options=["--driver", "debug"])
+    it.wait_for_status(lambda status: status["element"]["iteration"] > 6)
+    die.on()
+    assert it.it.wait().status != 0
 
 
 # ---- What no block may change
