@@ -92,9 +92,9 @@ def bench_walk(quick):
 def bench_debug(quick):
     """What the roll calls of the debug driver add to an iteration, and the factor that makes."""
     rate = steps_per_us()
-    for us, iterations in ((10, 20000), (1000, 500), (10000, 100)):
+    for us, iterations, sizes in ((10, 20000, (1, 2, 4)), (1000, 500, (1, 2)), (10000, 100, (1, 2))):
         arguments = (iterations, int(us * rate))
-        for ranks in (1, 2):
+        for ranks in sizes:
             ours, theirs, ratio = alternate(
                 3 if quick else 7, lambda: lines(ranks, EPOP, "--driver", "debug", BENCH / "loop.so", *arguments)[0],
                 lambda: lines(ranks, EPOP, BENCH / "loop.so", *arguments)[0])

@@ -183,14 +183,14 @@ def measure_reports(results):
 def debug(results):
     those, rows = of(results, "debug"), []
     for us, in distinct(those, "iteration_us"):
-        each = [one(those, iteration_us=us, ranks=ranks) for ranks in (1, 2)]
+        each = [one(those, iteration_us=us, ranks=ranks) for ranks in (1, 2, 4)]
         rows.append([iteration({"iteration_us": us}), *(beside(ratio(result.get("ratio")), added(result)) for result in each)])
-    return ["iteration", "1 rank: ratio (added)", "2 ranks"], rows
+    return ["iteration", "1 rank: ratio (added)", "2 ranks", "4 ranks"], rows
 
 
 def added(result):
     """In long iterations it is lost in the noise."""
-    return time(1e3 * result["added_us"]) if result["iteration_us"] < 1000 else ""
+    return time(1e3 * result["added_us"]) if result.get("iteration_us", 1000) < 1000 else ""
 
 
 def interpose(results):
