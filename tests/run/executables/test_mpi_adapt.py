@@ -50,6 +50,22 @@ def test_others_leave_than_the_last(space, loop):
     assert result.status == 0 and "right at the end, 3 processes" in result.out, result
 
 
+def test_balances(space, loop):
+    """MPI_Probe_adapt tells of an adaptation to the same size."""
+    end = space.directory / "end"
+    running = start(space, loop, end, "start", ranks=3)
+    for _ in range(3):
+        done = space.epopctl("balance", "--wait")
+        assert done.status == 0, done
+    if joining.WORKS:
+        space.resize(4)
+    space.resize(2)
+    assert space.epopctl("balance", "--wait").status == 0
+    end.touch()
+    result = running.wait()
+    assert result.status == 0 and "right at the end, 2 processes" in result.out, result
+
+
 @joining.needed
 def test_a_resized_example_computes_what_a_plain_one_does(space):
     rod = (20000, 150000) # cells, steps

@@ -74,8 +74,17 @@ def test_each_kind_of_data(space, kind):
 
 @joining.needed
 @pytest.mark.parametrize("kind", ["cuts", "hand"])
-def test_with_processes_that_can_join(space, kind):
-    check_balanced(space, start(space, kind, "--quiet", *joining.JOIN))
+@pytest.mark.parametrize("backend", [joining.JOIN, joining.SPAWN], ids=["join", "spawn"])
+def test_with_processes_that_can_join(space, kind, backend):
+    check_balanced(space, start(space, kind, "--quiet", *backend))
+
+
+@joining.needed
+def test_where_all_ranks_are_replaced(space):
+    """Nobody who would have other elements afterwards is there."""
+    running = start(space, "cuts", *joining.BASELINE)
+    assert refused(space, "balance") == "all ranks are replaced in each adaptation of this job"
+    stop(space, running)
 
 
 def test_under_the_debug_driver(space):
