@@ -14,8 +14,9 @@ extern const char *const interpose_parameters[INTERPOSE_FUNCTIONS];
 
 static const struct interpose_hooks *observers[OBSERVERS_MAX];
 static _Atomic(const struct interpose_hooks *) watcher;
-static _Thread_local int depth;
-static _Thread_local int own; /* 1 + the function of EPOP's that was told as entered; 0: none, or one of MPI's */
+static _Thread_local __attribute__((tls_model("initial-exec"))) int depth;
+/* 1 + the function of EPOP's that was told as entered; 0: none, or one of MPI's */
+static _Thread_local __attribute__((tls_model("initial-exec"))) int own;
 _Thread_local struct interpose_present epop__interpose_present;
 _Thread_local struct interpose_origin interpose_origin;
 
