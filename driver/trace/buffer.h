@@ -74,7 +74,7 @@ struct trace_lane {
     uint32_t capacity;
     _Atomic uint32_t used;
     uint64_t seen;   /* records offered */
-    uint32_t stride; /* one in so many is kept: those whose number it divides */
+    uint32_t stride; /* one in so many is kept: those whose number it divides; a power of two */
     int64_t longest; /* and all that take this long; INT64_MAX: no matter how long */
 };
 
@@ -158,7 +158,7 @@ struct trace_record *buffer_records(const struct trace_header *buffer, enum trac
 /* Will a record of that number and duration be kept now? */
 static inline bool buffer_keeps(const struct trace_lane *lane, uint32_t number, int64_t duration)
 {
-    return number % lane->stride == 0 || duration >= lane->longest;
+    return (number & (lane->stride - 1)) == 0 || duration >= lane->longest;
 }
 
 /* Of the time in it, those in MPI. */

@@ -61,7 +61,7 @@ int recorder_begin(struct recorder *recorder, const char *directory, int process
     recorder->buffer->process = process;
     recorder->buffer->pid = (int32_t)getpid();
     snprintf(recorder->buffer->host, sizeof recorder->buffer->host, "%s", host_own());
-    recorder->buffer->started = recorder->buffer->last = monotonic_ns();
+    recorder->buffer->started = recorder->buffer->last = recorder_now(recorder);
     return 0;
 }
 
@@ -102,14 +102,24 @@ void recorder_end(struct recorder *recorder)
 
 /* ---- Records ------------------------------------------------------------------------------------ */
 
-void recorder_add(struct recorder *recorder, enum trace_lane_name lane, const struct trace_record *record)
+static void add(struct recorder *recorder, enum trace_lane_name lane, const struct trace_record *record)
 {
     int64_t end = record->begin + record->duration;
-    while (atomic_flag_test_and_set_explicit(&recorder->busy, memory_order_acquire))
-        ;
     if (end > recorder->buffer->last)
         recorder->buffer->last = end;
     buffer_add(recorder->buffer, lane, record);
+}
+
+/* All threads add calls; all else is the program's thread's. */
+void recorder_add(struct recorder *recorder, enum trace_lane_name lane, const struct trace_record *record)
+{
+    if (lane != TRACE_CALLS) {
+        add(recorder, lane, record);
+        return;
+    }
+    while (atomic_flag_test_and_set_explicit(&recorder->busy, memory_order_acquire))
+        ;
+    add(recorder, lane, record);
     atomic_flag_clear_explicit(&recorder->busy, memory_order_release);
 }
 
@@ -169,15 +179,23 @@ static int number_thread(void)
     return in_call.number - 1;
 }
 
+static int64_t now_in_thread(struct recorder *recorder, int number)
+{
+    return number == 0 ? recorder_now(recorder) : monotonic_ns();
+}
+
 static void enter_mpi(void *context, enum interpose_function function, void *const arguments[])
 {
     struct recorder *recorder = context;
     (void)arguments;
-    in_call.begin = monotonic_ns();
-    if (number_thread() != 0)
+    int number = number_thread();
+    int64_t now = in_call.begin = now_in_thread(recorder, number);
+    if (number != 0)
         return;
-    recorder_open(recorder, OPEN_CALL, &(struct trace_open){.begin = in_call.begin, .name = (uint16_t)function});
-    stays_called(recorder, function, in_call.begin);
+    struct trace_open *open = &recorder->buffer->open[OPEN_CALL]; /* of a call the rest of it is zero */
+    open->begin = now;
+    open->name = (uint16_t)function;
+    stays_called(recorder, function, now);
 }
 
 /* Added up in the program's thread alone, whose time the sum is compared with. */
@@ -194,8 +212,8 @@ static uint64_t count_call(struct recorder *recorder, int64_t now)
 static void leave_mpi(void *context, enum interpose_function function, void *const arguments[], int result)
 {
     struct recorder *recorder = context;
-    int64_t now = monotonic_ns(), took = now - in_call.begin;
     int number = number_thread();
+    int64_t now = now_in_thread(recorder, number), took = now - in_call.begin;
     (void)arguments;
     (void)result;
     if (number == 0)

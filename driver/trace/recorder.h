@@ -9,6 +9,7 @@
 
 #include "driver/trace/buffer.h"
 #include "driver/trace/stays.h"
+#include "runtime/base/ticks.h"
 #include "runtime/control/clock_offset.h"
 
 #define TRACE_SAMPLE_NS 50000000 /* from one sample of the time in MPI to the next */
@@ -17,9 +18,16 @@ struct recorder {
     struct trace_header *buffer; /* NULL: not begun */
     bool shared;                 /* it is a file, where the collector finds it */
     atomic_flag busy;            /* a thread adds a record */
+    struct tick_clock clock;
     int64_t next_sample;
     struct stays stays;
 };
+
+/* The program's thread alone. */
+static inline int64_t recorder_now(struct recorder *recorder)
+{
+    return tick_clock_ns(&recorder->clock);
+}
 
 /* Makes the buffer, a file in that directory or (NULL) memory alone. 0, or -1 with errno. */
 int recorder_begin(struct recorder *recorder, const char *directory, int process, size_t size, int64_t least_call);

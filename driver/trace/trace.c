@@ -111,6 +111,7 @@ static struct trace {
 static int trace_open_driver(void **state)
 {
     *state = &trace;
+    ticks_start();
     trace_options_init(&trace.options);
     return EPOP_OK;
 }
@@ -200,7 +201,7 @@ static void close_rank(struct trace *t, int64_t now)
 /* The program has ended here, or this process has left it: all slices are closed. */
 static void finish_slices(struct trace *t)
 {
-    int64_t now = monotonic_ns();
+    int64_t now = recorder_now(&t->recorder);
     recorder_close(&t->recorder, OPEN_ELEMENT, now, 0);
     close_rank(t, now);
     recorder_sample(&t->recorder, now, true);
@@ -224,7 +225,7 @@ static void trace_element_enter(void *state, const epop_position_t *p)
     stays_begin(&t->recorder, p->pc);
     if (!buffer_keeps(&b->lanes[TRACE_ELEMENTS], (uint32_t)p->visit, 0))
         return;
-    int64_t now = monotonic_ns();
+    int64_t now = recorder_now(&t->recorder);
     recorder_open(
         &t->recorder, OPEN_ELEMENT,
         &(struct trace_open){.begin = now, .a = p->visit, .b = p->rank, .c = p->size, .name = (uint16_t)p->pc});
@@ -240,7 +241,7 @@ static void trace_element_leave(void *state, const epop_position_t *p)
     stays_end(&t->recorder);
     if (!t->recorder.buffer->open[OPEN_ELEMENT].begin)
         return;
-    int64_t now = monotonic_ns();
+    int64_t now = recorder_now(&t->recorder);
     recorder_close(&t->recorder, OPEN_ELEMENT, now, (uint32_t)p->visit);
     recorder_sample(&t->recorder, now, false);
     t->ready = now;
@@ -262,9 +263,10 @@ static void trace_iteration_begin(void *state, const epop_position_t *p)
     stays_begin(&t->recorder, p->pc);
     if (!buffer_keeps(&b->lanes[TRACE_ITERATIONS], number_of_iteration(p), 0))
         return;
-    recorder_open(&t->recorder, OPEN_ITERATION,
-                  &(struct trace_open){
-                      .begin = monotonic_ns(), .a = p->iteration, .b = (int32_t)p->visit, .name = (uint16_t)p->pc});
+    recorder_open(
+        &t->recorder, OPEN_ITERATION,
+        &(struct trace_open){
+            .begin = recorder_now(&t->recorder), .a = p->iteration, .b = (int32_t)p->visit, .name = (uint16_t)p->pc});
 }
 
 static void trace_iteration_end(void *state, const epop_position_t *p)
@@ -275,7 +277,7 @@ static void trace_iteration_end(void *state, const epop_position_t *p)
     stays_end(&t->recorder);
     if (!t->recorder.buffer->open[OPEN_ITERATION].begin)
         return;
-    int64_t now = monotonic_ns();
+    int64_t now = recorder_now(&t->recorder);
     recorder_close(&t->recorder, OPEN_ITERATION, now, number_of_iteration(p));
     recorder_sample(&t->recorder, now, false);
 }
@@ -305,7 +307,7 @@ static void trace_hold_begin(void *state, const epop_position_t *p)
     if (!t->recorder.buffer)
         return;
     stays_end(&t->recorder);
-    t->held = monotonic_ns();
+    t->held = recorder_now(&t->recorder);
     if (t->recorder.buffer->open[OPEN_ELEMENT].begin)
         t->entered = t->recorder.buffer->open[OPEN_ELEMENT].begin;
     else
@@ -321,7 +323,7 @@ static void trace_hold_end(void *state, const epop_position_t *p)
     if (!t->recorder.buffer)
         return;
     if (!t->adapted)
-        add_step(t, STEP_HOLD, t->held, monotonic_ns(), NULL);
+        add_step(t, STEP_HOLD, t->held, recorder_now(&t->recorder), NULL);
     t->recorder.buffer->open[OPEN_STEP].begin = 0;
 }
 
@@ -331,7 +333,7 @@ static void trace_adaptation_begin(void *state, const epop_position_t *p)
     (void)p;
     if (!t->recorder.buffer)
         return;
-    t->adapting = monotonic_ns();
+    t->adapting = recorder_now(&t->recorder);
     recorder_open(&t->recorder, OPEN_STEP, &(struct trace_open){.begin = t->adapting, .name = STEP_ADAPT});
 }
 
@@ -381,7 +383,7 @@ static void trace_adapted(void *state, const epop_position_t *p, const epop_adap
     (void)p;
     if (!t->recorder.buffer)
         return;
-    int64_t now = monotonic_ns();
+    int64_t now = recorder_now(&t->recorder);
     t->adapted = true;
     if (adapted->old_rank < 0)
         add_step(t, STEP_AWAIT, t->ready, t->entered, adapted);
@@ -417,7 +419,7 @@ static void trace_failed(void *state, const epop_position_t *p, int error)
     if (!t->recorder.buffer)
         return;
     stays_end(&t->recorder);
-    t->recorder.buffer->last = monotonic_ns();
+    t->recorder.buffer->last = recorder_now(&t->recorder);
     t->recorder.buffer->failure = error;
 }
 

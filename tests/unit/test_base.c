@@ -19,6 +19,7 @@
 #include "runtime/base/error.h"
 #include "runtime/base/hash.h"
 #include "runtime/base/thread.h"
+#include "runtime/base/ticks.h"
 #include "runtime/base/tried.h"
 
 static void test_error_has_code_and_text(void **state)
@@ -193,6 +194,62 @@ static void test_versions_that_were_tried(void **state)
     assert_string_equal(text, "EPOP's tests were not run with Slurm 22.1.0, but with 22.05");
 }
 
+/* How far it is from the true clock, and that it has not gone back. */
+static int64_t tick_clock_error(struct tick_clock *clock, int64_t *last)
+{
+    int64_t before = monotonic_ns(), now = tick_clock_ns(clock), after = monotonic_ns();
+    assert_true(now >= *last);
+    *last = now;
+    return now < before ? before - now : now > after ? now - after : 0;
+}
+
+/* Within 10 us, in 10 s: a process may have to wait between two readings. */
+static bool tick_clock_is_right(struct tick_clock *clock, int64_t *last)
+{
+    int64_t until = monotonic_ns() + 10000000000;
+    while (tick_clock_error(clock, last) >= 10000)
+        if (monotonic_ns() > until)
+            return false;
+    return true;
+}
+
+/* It goes as many times as fast, without a look, until that is to be seen. */
+static void let_tick_clock_go_wrong(struct tick_clock *clock, int64_t *last, double times)
+{
+    tick_clock_look(clock);
+    clock->rate = (uint64_t)((double)clock->rate * times);
+    clock->until = UINT32_MAX;
+    while (ticks_are_cycles && tick_clock_error(clock, last) < 100000)
+        continue;
+    clock->until = (uint64_t)(ticks() - clock->ticks);
+}
+
+static void test_a_clock_by_ticks_is_the_monotonic_one(void **state)
+{
+    struct tick_clock clock = {0};
+    int64_t last = 0;
+    (void)state;
+    ticks_start();
+    for (int64_t end = monotonic_ns() + 20000000; monotonic_ns() < end;)
+        assert_true(tick_clock_is_right(&clock, &last));
+    let_tick_clock_go_wrong(&clock, &last, 1.5);
+    assert_true(tick_clock_is_right(&clock, &last));
+    let_tick_clock_go_wrong(&clock, &last, 0.5);
+    assert_true(tick_clock_is_right(&clock, &last));
+}
+
+static void test_a_clock_by_ticks_where_the_kernel_has_another(void **state)
+{
+    struct tick_clock clock = {0};
+    int64_t last = 0;
+    bool are_cycles = ticks_are_cycles;
+    (void)state;
+    ticks_are_cycles = false;
+    for (int i = 0; i < 1000; i++)
+        assert_int_equal(tick_clock_error(&clock, &last), 0);
+    ticks_are_cycles = are_cycles;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -207,6 +264,8 @@ int main(void)
         cmocka_unit_test(test_threads_leave_signals_to_the_program),
         cmocka_unit_test(test_a_lock_is_waited_for_so_long),
         cmocka_unit_test(test_children_are_without_a_file_of_ours_and_keep_their_own),
+        cmocka_unit_test(test_a_clock_by_ticks_is_the_monotonic_one),
+        cmocka_unit_test(test_a_clock_by_ticks_where_the_kernel_has_another),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
