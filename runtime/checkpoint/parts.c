@@ -6,6 +6,7 @@
 #include "runtime/checkpoint/parts.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -309,10 +310,15 @@ static void sum_up(struct part *part, const char *piece, int64_t at, int64_t byt
     part->sum += checksum_part(size, part->first * size + at, piece, (size_t)bytes);
 }
 
+/* The disk begins with it now, and not when all is there and waited for. That it cannot is no failure. */
 static int write_piece(struct part *part, char *piece, int64_t at, int64_t bytes, void *context)
 {
+    int fd = *(int *)context;
     sum_up(part, piece, at, bytes);
-    return part_write_bytes(*(int *)context, piece, bytes, part_place(part) + at);
+    int failed = part_write_bytes(fd, piece, bytes, part_place(part) + at);
+    if (!failed)
+        sync_file_range(fd, part_place(part) + at, bytes, SYNC_FILE_RANGE_WRITE);
+    return failed;
 }
 
 static int copy_piece(struct part *part, char *piece, int64_t at, int64_t bytes, void *context)
