@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """All benchmarks, each beside its alternative in the same run. Called by `make bench`.
 
-    bench/run.py [--quick] [probe] [interpose] [walk] [profile] [trace] [measure] [loops] [tune] [debug] [resize] [methods] [meeting] [ahead] [balance] [redist] [described] [blocks] [checkpoint] [cannon] [gauss] [amr] [scheduler] [elastic] [latency] [psets] [scale]
+    bench/run.py [--quick] [probe] [interpose] [walk] [profile] [trace] [measure] [loops] [tune] [debug] [resize] [methods] [meeting] [ahead] [balance] [redist] [described] [blocks] [checkpoint] [memory] [cannon] [gauss] [amr] [scheduler] [elastic] [latency] [psets] [scale]
 
 Prints a table; the same as JSON lines goes to BUILD/bench/results.jsonl, and without --quick to bench/results when a benchmark has
 ended, from which the tables of docs/internals/performance.md are written anew. Compare the ratios: absolute times belong to this machine at this moment.
@@ -26,6 +26,7 @@ import latency
 import measuring
 import methods
 import psets
+import saving
 import tables
 import tuning
 from jobs import Job, printed
@@ -232,6 +233,10 @@ def bench_checkpoint(quick):
                 note(**result, ratio=result["checkpoint"] / result["mpi_io"])
 
 
+def bench_memory(quick):
+    saving.bench(BUILD, quick, note)
+
+
 def bench_described(quick):
     for ranks in (2, 4):
         for result in lines(ranks, BENCH / "described", 5 if quick else 31, limit=600):
@@ -375,7 +380,7 @@ def main():
     benches = {"probe": bench_probe, "interpose": bench_interpose, "walk": bench_walk, "profile": bench_profile, "trace": bench_trace, "measure": bench_measure,
                "loops": bench_loops, "tune": bench_tune,
                "debug": bench_debug, "resize": bench_resize, "methods": bench_methods, "meeting": bench_meeting, "ahead": bench_ahead, "balance": bench_balance, "redist": bench_redist, "described": bench_described, "blocks": bench_blocks,
-               "checkpoint": bench_checkpoint,
+               "checkpoint": bench_checkpoint, "memory": bench_memory,
                "cannon": bench_cannon, "gauss": bench_gauss, "amr": bench_amr, "scheduler": bench_scheduler, "elastic": bench_elastic,
                "latency": bench_latency, "psets": bench_psets, "scale": bench_scale}
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)

@@ -366,6 +366,11 @@ def checkpoint(results):
         [each["ranks"], each["mib"], *(number(each[key]) for key in keys)] for each in of(results, "checkpoint")]
 
 
+def memory(results):
+    return ["MiB of each rank", "constant", "saved", "stall"], [
+        [each["mib"], f"{each['constant']} %", f"{number(each['saved_mib'])} MiB", f"{number(each['stall_ms'])} ms"] for each in of(results, "memory")]
+
+
 def scalapack(results):
     return ["programs", "ranks", "EPOP", "ScaLAPACK", "ratio"], [
         [f"{ours} / {theirs}", each["ranks"], number(each[f"{ours}_gflops"]), number(each[f"{theirs}_gflops"]), number(each["ratio"])]
@@ -431,7 +436,7 @@ TABLES = {"probe": probe, "loops": loops, "loops-calls": loops_calls, "tune": tu
           "measure-reports": measure_reports, "debug": debug, "interpose": interpose, "resize": resize, "methods": methods, "meeting": meeting,
           "methods-commit": methods_commit, "methods-single": methods_single, "ahead": ahead, "balance": balance, "psets": psets,
           "psets-water": psets_water, "redist": redist, "redist-spans": redist_spans, "described": described, "blocks": blocks,
-          "blocks-spans": blocks_spans, "checkpoint": checkpoint, "scalapack": scalapack, "amr": amr, "scheduler": scheduler, "workload": workload,
+          "blocks-spans": blocks_spans, "checkpoint": checkpoint, "memory": memory, "scalapack": scalapack, "amr": amr, "scheduler": scheduler, "workload": workload,
           "latency": latency, "scale": scale}
 
 

@@ -35,12 +35,19 @@ static int64_t slab_bytes(const struct slab *slab)
     return slab->count * size;
 }
 
+/* As the store's link; 1: not even tried, either. */
+static int link_slab(struct taking *t, const char *name, bool constant, struct error *error)
+{
+    int result = constant && t->base[0] ? t->store->link(t->file, name, t->base, error) : 1;
+    t->taken.linked |= result == 0;
+    return result;
+}
+
 static int put_slab(struct taking *t, const struct slab *slab, bool constant, struct error *error)
 {
-    if (constant && t->base[0]) {
-        t->taken.linked = true;
-        return t->store->link(t->file, slab->name, t->base, error);
-    }
+    int linked = link_slab(t, slab->name, constant, error);
+    if (linked <= 0)
+        return linked;
     t->taken.bytes += slab_bytes(slab);
     return t->store->write(t->file, slab, error);
 }
@@ -52,7 +59,7 @@ static void free_slab(struct slab *slab)
     slab->owned = false;
 }
 
-static int put_entry(struct taking *t, struct described *entry, struct error *error)
+static int put_slabs(struct taking *t, struct described *entry, bool constant, struct error *error)
 {
     struct slab slabs[SLABS_MOST] = {{.dims = 0}};
     int count = entry->kind->save(entry, &t->window, slabs, SLABS_MOST, error), result = count < 0 ? -1 : 0;
@@ -60,9 +67,19 @@ static int put_entry(struct taking *t, struct described *entry, struct error *er
         t->store->abandon(t->file);
     for (int i = 0; i < count; i++) {
         if (!result)
-            result = put_slab(t, &slabs[i], entry->flags & EPOP_CONSTANT, error);
+            result = put_slab(t, &slabs[i], constant, error);
         free_slab(&slabs[i]);
     }
+    return result;
+}
+
+/* What is known to be one slab is linked before it would be put in order for nothing. */
+static int put_entry(struct taking *t, struct described *entry, struct error *error)
+{
+    bool constant = entry->flags & EPOP_CONSTANT, whole = constant && entry->kind->one_slab;
+    int result = link_slab(t, entry->name, whole, error);
+    if (result == 1)
+        result = put_slabs(t, entry, constant && !whole, error);
     if (result)
         t->file = NULL;
     return result;

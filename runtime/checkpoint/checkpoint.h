@@ -33,10 +33,10 @@ struct checkpoint_async {
 };
 
 /*
- * Saves all of it at path, and sets head->values. base: an earlier file of the same directory which has the constant
- * arrays as they are, or "". *taken: what this rank has written. One slab at a time is in memory besides the data; with
- * async, which may be NULL, a copy of all that is written, until it is. 0, or -1 with the same text on all ranks; then
- * nothing is left of it.
+ * Saves all of it at path, and sets head->values. base: which earlier one has the constant arrays as they are, as the
+ * store's link takes it, or "". *taken: what this rank has written. One slab at a time is in memory besides the data;
+ * with async, which may be NULL, a copy of all that is written, until it is. 0, or -1 with the same text on all ranks;
+ * then nothing is left of it.
  */
 int checkpoint_take(const struct store_table *store, MPI_Comm comm, const char *path, const char *base,
                     const struct checkpoint_data *data, struct checkpoint_async *async, struct checkpoint_head *head,

@@ -188,7 +188,8 @@ struct memory_writing {
     struct held {
         struct memory_part part;
         struct memory_table table;
-        void *map; /* of the slab that is being written */
+        struct memory_table earlier; /* what the part of the checkpoint has that is linked to; empty: not read yet */
+        void *map;                   /* of the slab that is being written */
         int64_t bytes;
     } * held;
     int count;
@@ -204,8 +205,10 @@ bool memory_has_partner(const void *file)
 
 static void memory_free_writing(struct memory_writing *w)
 {
-    for (int i = 0; w->held && i < w->count; i++)
+    for (int i = 0; w->held && i < w->count; i++) {
         memory_table_free(&w->held[i].table);
+        memory_table_free(&w->held[i].earlier);
+    }
     free(w->held);
     memory_sends_free(&w->sends);
     memory_hosts_free(&w->hosts);
@@ -360,11 +363,44 @@ static int memory_write_slab(void *file, const struct slab *slab, struct error *
     return result;
 }
 
+/* Its number in the table, or -1. */
+static int slab_of(const struct memory_table *table, const char *name)
+{
+    int i = 0;
+    while (i < table->count && strcmp(table->slabs[i].name, name))
+        i++;
+    return i < table->count ? i : -1;
+}
+
+/* The row comes first: then a file that has none is not there. */
+static int link_held(struct memory_writing *w, struct held *held, const char *name, int number)
+{
+    const struct memory_part earlier = {number, held->part.rank, held->part.size};
+    struct error unheard;
+    if (!held->earlier.count && memory_head_read_table(w->directory, &earlier, &held->earlier, &unheard))
+        return -1;
+    int index = slab_of(&held->earlier, name), slab = held->table.count;
+    if (index < 0 || memory_table_add(&held->table, &held->earlier.slabs[index]))
+        return -1;
+    return memory_part_link(w->directory, &held->part, slab, &earlier, index);
+}
+
+/* The same parts, on the same hosts, have the array of the earlier checkpoint: all of it together, whichever ranks the
+ * processes are by now. */
 static int memory_link(void *file, const char *name, const char *earlier, struct error *error)
 {
-    (void)name, (void)earlier;
-    memory_abandon(file);
-    return error_set(error, ERROR_FAILED, "checkpoints in memory have no links to earlier ones");
+    struct memory_writing *w = file;
+    int slab = w->held[0].table.count, result = 0;
+    for (int i = 0; !result && i < w->count; i++)
+        result = link_held(w, &w->held[i], name, atoi(earlier));
+    if (!outcome_of_all(w->comm, result ? error_set(error, ERROR_FAILED, "it is not there") : 0, error))
+        return 0;
+    for (int i = 0; i < w->count; i++) {
+        memory_part_drop(w->directory, &w->held[i].part, slab);
+        if (w->held[i].table.count > slab)
+            w->held[i].table.count = slab;
+    }
+    return 1;
 }
 
 /* ---- Writing: the end --------------------------------------------------------------------------- */

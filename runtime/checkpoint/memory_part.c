@@ -87,6 +87,25 @@ void *memory_part_make(const char *directory, const struct memory_part *part, in
     return map;
 }
 
+int memory_part_link(const char *directory, const struct memory_part *part, int slab,
+                     const struct memory_part *complete, int complete_slab)
+{
+    char from[MEMORY_PATH], to[MEMORY_PATH], name[24];
+    name_slab(name, complete_slab);
+    part_path(from, directory, complete, "", name);
+    name_slab(name, slab);
+    part_path(to, directory, part, UNFINISHED, name);
+    return link(from, to);
+}
+
+void memory_part_drop(const char *directory, const struct memory_part *part, int slab)
+{
+    char path[MEMORY_PATH], name[24];
+    name_slab(name, slab);
+    part_path(path, directory, part, UNFINISHED, name);
+    unlink(path);
+}
+
 const void *memory_part_map(const char *directory, const struct memory_part *part, int slab, int64_t bytes,
                             struct error *error)
 {
@@ -332,9 +351,9 @@ static int check_slab(const char *directory, const struct memory_part *part, int
     return same ? 0 : -1;
 }
 
-int memory_head_check_part(const char *directory, const struct memory_part *part, struct error *error)
+int memory_head_read_table(const char *directory, const struct memory_part *part, struct memory_table *table,
+                           struct error *error)
 {
-    struct memory_table table = {0};
     size_t size = 0;
     char *bytes = memory_part_read_head(directory, part, &size, error);
     int result = bytes ? 0 : -1;
@@ -342,11 +361,18 @@ int memory_head_check_part(const char *directory, const struct memory_part *part
         result = error_set(error, ERROR_REFUSED, "%s/%d-%d-%d: its head is not what was written (checksum)", directory,
                            part->number, part->rank, part->size);
     if (!result)
-        result = memory_head_unpack(bytes, size, NULL, &table, error);
+        result = memory_head_unpack(bytes, size, NULL, table, error);
+    free(bytes);
+    return result;
+}
+
+int memory_head_check_part(const char *directory, const struct memory_part *part, struct error *error)
+{
+    struct memory_table table = {0};
+    int result = memory_head_read_table(directory, part, &table, error);
     for (int i = 0; !result && i < table.count; i++)
         result = check_slab(directory, part, i, &table.slabs[i], error);
     memory_table_free(&table);
-    free(bytes);
     return result;
 }
 

@@ -27,6 +27,11 @@ int memory_part_begin(const char *directory, const struct memory_part *part, str
 /* A file of it with so much room, mapped; NULL with text. With no bytes: not NULL, and not to be looked at. */
 void *memory_part_make(const char *directory, const struct memory_part *part, int slab, int64_t bytes,
                        struct error *error);
+/* Instead: a file of a complete part becomes one of this part, too. 0, or -1: it is not there. */
+int memory_part_link(const char *directory, const struct memory_part *part, int slab,
+                     const struct memory_part *complete, int complete_slab);
+/* Removes a file of one that is being written, if it is there. */
+void memory_part_drop(const char *directory, const struct memory_part *part, int slab);
 /* One of a complete part, to be read. */
 const void *memory_part_map(const char *directory, const struct memory_part *part, int slab, int64_t bytes,
                             struct error *error);
@@ -84,6 +89,9 @@ int memory_head_verify(const char *bytes, size_t *size);
 int memory_head_unpack(const char *bytes, size_t size, struct checkpoint_head *head, struct memory_table *table,
                        struct error *error);
 
+/* Which slabs a complete part has; the table is empty before. 0, or -1 with text. */
+int memory_head_read_table(const char *directory, const struct memory_part *part, struct memory_table *table,
+                           struct error *error);
 /* Is a complete part, with its head and all slabs, what was written? 0, or -1 with text. */
 int memory_head_check_part(const char *directory, const struct memory_part *part, struct error *error);
 

@@ -29,7 +29,8 @@ struct store_table {
     int (*create)(const char *path, MPI_Comm comm, const struct checkpoint_head *head, void **file,
                   struct error *error);
     int (*write)(void *file, const struct slab *slab, struct error *error);
-    /* A slab that an earlier file of the same directory has, under the same name. */
+    /* A slab that an earlier file of the same directory has, under the same name. 1 on all ranks: it is not there, and
+     * has to be written. */
     int (*link)(void *file, const char *name, const char *earlier, struct error *error);
     /* Complete, on disk, and under its name: atomic. */
     int (*commit)(void *file, struct error *error);

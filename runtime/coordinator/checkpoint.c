@@ -17,7 +17,8 @@
 #include "runtime/coordinator/state.h"
 #include "runtime/wire/messages.h"
 
-static void keep(struct coordinator *c, const struct checkpoint *last, bool linked);
+static void note_base(struct coordinator *c, const struct checkpoint *last, bool linked);
+static void keep(struct coordinator *c, const struct checkpoint *last);
 static void complete(struct coordinator *c, struct saving *s);
 static void checkpoint_done(struct coordinator *c, struct saving *saving);
 
@@ -345,10 +346,28 @@ static void path_of_file(const struct coordinator *c, int number, char path[SAVE
 }
 
 /* Constant arrays are so as long as one visit of a phase lasts. */
-static bool base_holds(const struct coordinator *c)
+static bool base_holds(const struct coordinator *c, enum save_level level)
 {
-    const struct position *base = &c->checkpoints.base_at, *at = &c->checkpoints.now.at;
-    return c->checkpoints.base && base->pc == at->pc && base->visit == at->visit;
+    const struct position *base = &c->checkpoints.base[level].at, *at = &c->checkpoints.now.at;
+    return c->checkpoints.base[level].number && base->pc == at->pc && base->visit == at->visit;
+}
+
+/* In memory it is the checkpoint before, by its number: it has all that it linked to itself. */
+static void name_base(struct coordinator *c, enum save_level level, char name[SAVE_PATH])
+{
+    int *base = &c->checkpoints.base[level].number;
+    if (!base_holds(c, level))
+        *base = 0;
+    if (*base && level == SAVE_FILE)
+        name_file(c, *base, name);
+    else if (*base)
+        snprintf(name, SAVE_PATH, "%d", *base);
+}
+
+/* A file has all data in the order of the whole; in memory each rank has its own. */
+static void checkpoint_new_world(struct coordinator *c)
+{
+    c->checkpoints.base[SAVE_MEMORY].number = 0;
 }
 
 static void make_order(struct coordinator *c, enum save_level level)
@@ -358,13 +377,9 @@ static void make_order(struct coordinator *c, enum save_level level)
                                  .number = ++c->checkpoints.number,
                                  .restarts = c->config.checkpoint.restarts,
                                  .behind = level == SAVE_FILE && c->config.checkpoint.behind};
-    if (level != SAVE_FILE)
-        return;
-    path_of_file(c, order->number, order->path);
-    if (!base_holds(c))
-        c->checkpoints.base = 0;
-    if (c->checkpoints.base)
-        name_file(c, c->checkpoints.base, order->base);
+    if (level == SAVE_FILE)
+        path_of_file(c, order->number, order->path);
+    name_base(c, level, order->base);
 }
 
 /* Since when all that now hold have not computed. */
@@ -399,17 +414,22 @@ void checkpoint_begin(struct coordinator *c, const struct position *at)
 
 /* ---- Done ---------------------------------------------------------------------------------------- */
 
-/* One that links to no other has all that is constant itself, if anything is. */
-static void keep(struct coordinator *c, const struct checkpoint *last, bool linked)
+/* A file that links to no other has all that is constant itself, if anything is; in memory each has it. */
+static void note_base(struct coordinator *c, const struct checkpoint *last, bool linked)
+{
+    int *base = &c->checkpoints.base[last->level].number;
+    if (linked && *base && last->level == SAVE_FILE)
+        return;
+    c->checkpoints.base[last->level].at = last->at;
+    *base = last->number;
+}
+
+static void keep(struct coordinator *c, const struct checkpoint *last)
 {
     struct checkpoints *k = &c->checkpoints;
     char path[SAVE_PATH];
     int number;
-    if (!linked || !k->base) {
-        k->base_at = last->at;
-        k->base = last->number;
-    }
-    if (rotation_add(&k->rotation, last->number, k->base))
+    if (rotation_add(&k->rotation, last->number, k->base[SAVE_FILE].number))
         fatal_memory(c);
     while ((number = rotation_next(&k->rotation, c->config.checkpoint.keep))) {
         path_of_file(c, number, path);
@@ -430,8 +450,9 @@ static void complete(struct coordinator *c, struct saving *s)
                                   .stall = s->stall,
                                   .bytes = s->bytes};
     snprintf(k->last.path, sizeof k->last.path, "%s", s->order.path);
+    note_base(c, &k->last, s->linked);
     if (k->last.level == SAVE_FILE)
-        keep(c, &k->last, s->linked);
+        keep(c, &k->last);
     publish_checkpoint(c, checkpoint_json(c), NULL);
     cJSON *reply = reply_accepted("done");
     cJSON_AddItemToObject(reply, "checkpoint", checkpoint_json(c));
@@ -444,7 +465,7 @@ static void failed(struct coordinator *c, struct saving *s)
     struct checkpoints *k = &c->checkpoints;
     if (k->number == s->order.number)
         k->number--;
-    k->base = 0;
+    k->base[s->order.level].number = 0;
     checkpoint_fail(c, s->failure);
     waiters_answer(c, &s->waiters, reply_refusal("failed", s->failure));
 }
@@ -562,6 +583,7 @@ static void checkpoint_is_off(struct coordinator *c, const char *reason)
 }
 
 const struct part checkpoint_part = {.init = checkpoint_init,
+                                     .new_world = checkpoint_new_world,
                                      .abandoned = checkpoint_abandoned,
                                      .end = checkpoint_is_off,
                                      .destroy = checkpoint_destroy};

@@ -112,8 +112,10 @@ struct checkpoints {
     struct saving behind; /* it is written while they go on */
     struct timer end;     /* how long the end waits for it */
     struct checkpoint last;
-    int base; /* the number of the file that has the constant arrays; 0: none */
-    struct position base_at;
+    struct {
+        int number; /* of the one that has the constant arrays; 0: none */
+        struct position at;
+    } base[SAVE_LEVELS];
     struct rotation rotation;
 };
 

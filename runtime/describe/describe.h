@@ -70,6 +70,7 @@ struct describe_route {
 struct kind {
     const char *word; /* "values", "array", "matrix", ... as messages and files name it */
     bool divides;     /* a balance makes it anew, by the loads of the ranks */
+    bool one_slab;    /* save gives one, of the entry's name */
     /* Does what the program says of its members fit? NULL, or why not. NULL: they have no names. Local. */
     const char *(*fits)(const struct described *entry, const struct members *members);
     /* What has to be the same on all ranks. Local. */

@@ -80,8 +80,8 @@ struct save_order {
     int restarts;         /* of the job so far */
     bool behind;          /* the ranks go on when they have copied it */
     char path[SAVE_PATH]; /* "" in memory */
-    char base[SAVE_PATH]; /* an earlier file of its directory, which has the constant arrays as they still are; "": none
-                           */
+    char base[SAVE_PATH]; /* which earlier one has the constant arrays as they still are: a file of its directory, or in
+                           * memory a number; "": none */
 };
 
 /* What this rank has saved. */

@@ -21,6 +21,7 @@
 
 static char base[64], directory[128];
 static int rank, size, wrong;
+static int linked; /* the number of the checkpoint that 'v' is of; 0: of the one that is read */
 
 static uint64_t next_random(uint64_t *state)
 {
@@ -77,28 +78,52 @@ static struct checkpoint_head head_of(int number)
                                     .value_bytes = 7};
 }
 
-/* Up to commit, or (stop) up to before it. */
-static void *put(MPI_Comm comm, int number, uint64_t seed)
+static void *create(MPI_Comm comm, int number)
 {
     struct error error;
     struct checkpoint_head head = head_of(number);
-    struct slab slab = {.name = "u", .type = MPI_DOUBLE, .dims = 2, .extent = {ELEMENTS / 10, 10}};
     void *file;
+    EXPECT(store_memory.create(directory, comm, &head, &file, &error) == 0);
+    return file;
+}
+
+static void write_slab(void *file, MPI_Comm comm, int which, int number, uint64_t seed)
+{
+    struct error error;
+    struct slab slab = {.name = "u", .type = MPI_DOUBLE, .dims = 2, .extent = {ELEMENTS / 10, 10}};
     int own, all;
     MPI_Comm_rank(comm, &own);
     MPI_Comm_size(comm, &all);
-    EXPECT(store_memory.create(directory, comm, &head, &file, &error) == 0);
-    for (int which = 0; which < 2; which++) {
-        cut(seed + (uint64_t)which, all, own, &slab.first, &slab.count);
-        double *values = malloc((size_t)slab.count * sizeof *values + 1);
-        for (int64_t i = 0; i < slab.count; i++)
-            values[i] = value(number + which, slab.first + i);
-        slab.data = values;
-        slab.name[0] = which ? 'v' : 'u';
-        EXPECT(store_memory.write(file, &slab, &error) == 0);
-        free(values);
-    }
+    cut(seed + (uint64_t)which, all, own, &slab.first, &slab.count);
+    double *values = malloc((size_t)slab.count * sizeof *values + 1);
+    for (int64_t i = 0; i < slab.count; i++)
+        values[i] = value(number + which, slab.first + i);
+    slab.data = values;
+    slab.name[0] = which ? 'v' : 'u';
+    EXPECT(store_memory.write(file, &slab, &error) == 0);
+    free(values);
+}
+
+/* Up to before commit. */
+static void *put(MPI_Comm comm, int number, uint64_t seed)
+{
+    void *file = create(comm, number);
+    write_slab(file, comm, 0, number, seed);
+    write_slab(file, comm, 1, number, seed);
     return file;
+}
+
+/* 'v' as an earlier one has it; what link answered. It comes first, and so has another place than there. */
+static int save_linked(MPI_Comm comm, int number, const char *earlier, uint64_t seed)
+{
+    struct error error;
+    void *file = create(comm, number);
+    int result = store_memory.link(file, "v", earlier, &error);
+    if (result == 1)
+        write_slab(file, comm, 1, number, seed);
+    write_slab(file, comm, 0, number, seed);
+    EXPECT(store_memory.commit(file, &error) == 0);
+    return result;
 }
 
 static void save(MPI_Comm comm, int number, uint64_t seed)
@@ -120,7 +145,7 @@ static void read_range(const struct slab_reader *reader, int which, int number, 
     EXPECT(reader->read(reader->context, &slab, &error) == 0);
     int64_t others = 0;
     for (int64_t i = 0; i < count; i++)
-        others += values[i] != value(number + which, first + i);
+        others += values[i] != value((which && linked ? linked : number) + which, first + i);
     EXPECT(others == 0);
     free(values);
 }
@@ -305,6 +330,82 @@ static void test_damaged(const char *file, enum harm harm)
     remove_host(1);
 }
 
+/* ---- Linked ---------------------------------------------------------------------------------------- */
+
+/* The first file of part 0 of two checkpoints, of which the later one is being written. */
+static bool are_one_file(int complete, int unfinished)
+{
+    struct stat one, other;
+    char path[200];
+    snprintf(path, sizeof path, "%s/%d-0-%d/0", directory, complete, size);
+    bool there = !stat(path, &one);
+    snprintf(path, sizeof path, "%s/%d-0-%d.part/0", directory, unfinished, size);
+    return there && !stat(path, &other) && one.st_ino == other.st_ino;
+}
+
+/* It is there once, also when the checkpoint that it was written for is gone, or one that links to it comes to nothing;
+ * and on another host, in case that it is damaged. */
+static void test_linked(int hosts)
+{
+    struct error error;
+    live_on(rank % hosts);
+    save(MPI_COMM_WORLD, 1, 6);
+    EXPECT(save_linked(MPI_COMM_WORLD, 2, "1", 7) == 0);
+    void *unfinished = create(MPI_COMM_WORLD, 3);
+    EXPECT(store_memory.link(unfinished, "v", "2", &error) == 0);
+    EXPECT(are_one_file(2, 3));
+    MPI_Barrier(MPI_COMM_WORLD);
+    store_memory.abandon(unfinished);
+    MPI_Barrier(MPI_COMM_WORLD);
+    EXPECT(save_linked(MPI_COMM_WORLD, 3, "2", 8) == 0);
+    linked = 1;
+    load_at(size, 3, 9);
+    load_at(2, 3, 9);
+    if (hosts > 1) {
+        damage(3, 0, "0", FLIPPED);
+        load_at(size, 3, 9);
+        remove_host(1);
+        live_on(0);
+        load_at(size, 0, 9); /* what was damaged, and then its copy */
+    }
+    linked = 0;
+    remove_host(0);
+    remove_host(1);
+}
+
+/* Not by all: then it is written. */
+static void test_nothing_to_link_to(void)
+{
+    live_on(rank / 2);
+    EXPECT(save_linked(MPI_COMM_WORLD, 1, "7", 6) == 1);
+    load_at(size, 1, 9);
+    damage(1, 1, "0", GONE);
+    EXPECT(save_linked(MPI_COMM_WORLD, 2, "1", 7) == 1);
+    load_at(size, 2, 9);
+    damage(2, 0, "head", CUT);
+    EXPECT(save_linked(MPI_COMM_WORLD, 3, "2", 8) == 1);
+    load_at(size, 3, 9);
+    remove_host(0);
+    remove_host(1);
+}
+
+/* Of another number of ranks: it has other parts. */
+static void test_not_of_another_size(void)
+{
+    MPI_Comm comm;
+    live_on(rank / 2);
+    MPI_Comm_split(MPI_COMM_WORLD, rank < size - 1 ? 0 : MPI_UNDEFINED, rank, &comm);
+    if (comm != MPI_COMM_NULL) {
+        save(comm, 1, 6);
+        MPI_Comm_free(&comm);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    EXPECT(save_linked(MPI_COMM_WORLD, 2, "1", 7) == 1);
+    load_at(size, 2, 9);
+    remove_host(0);
+    remove_host(1);
+}
+
 static void test_abandoned(void)
 {
     live_on(0);
@@ -337,6 +438,10 @@ int main(int argc, char **argv)
         test_damaged("1", harm);
         test_damaged("head", harm);
     }
+    test_linked(1);
+    test_linked(2);
+    test_nothing_to_link_to();
+    test_not_of_another_size();
     MPI_Finalize();
     return wrong ? 1 : 0;
 }

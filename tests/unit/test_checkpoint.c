@@ -38,6 +38,7 @@ struct job {
     char said[400], forgotten[400];
     bool linked; /* what is saved is, to an earlier one */
     const char *refusal;
+    enum save_level level; /* of all that are asked for */
 };
 
 static void put(struct job *j, struct box *box, const cJSON *letter)
@@ -111,7 +112,7 @@ static void on_say(void *context, const char *text, bool failing)
 static bool on_saves(void *context, enum save_level level, struct error *why)
 {
     struct job *j = context;
-    assert_int_equal(level, SAVE_FILE);
+    assert_int_equal(level, j->level);
     return !j->refusal || error_set(why, ERROR_FAILED, "%s", j->refusal) == 0;
 }
 
@@ -408,6 +409,40 @@ static void files_link_to_what_is_constant(void **state)
     assert_string_equal(j.forgotten, "test-0002.h5 test-0001.h5 test-0003.h5 ");
 }
 
+/* In memory each has all of it, by links to the one before. */
+static void in_memory_the_last_one_has_what_is_constant(void **state)
+{
+    (void)state;
+    struct job j = {.level = SAVE_MEMORY};
+    static const char *const bases[] = {"", "1", ""};
+    start(&j, &(struct checkpoint_config){.every = {[SAVE_MEMORY] = 0.02}});
+    for (int i = 0; i < 3; i++) {
+        come_together(&j, 3 + 10 * i, i < 2 ? 1 : 2);
+        const cJSON *order = expect(&j, "save");
+        assert_string_equal(json_text(order, "level"), "memory");
+        assert_string_equal(json_text(order, "base"), bases[i]);
+        j.linked = bases[i][0];
+        save(&j, i + 1, 1, NULL);
+        expect_decision(&j, "continue");
+        expect_event(&j, "checkpointed");
+    }
+    come_together(&j, 33, 2);
+    assert_string_equal(json_text(expect(&j, "save"), "base"), "3");
+    save(&j, 4, 1, "no room");
+    expect_decision(&j, "continue");
+    expect_event(&j, "unsaved");
+    come_together(&j, 43, 2);
+    assert_string_equal(json_text(expect(&j, "save"), "base"), ""); /* none that may have been left half */
+    save(&j, 4, 1, NULL);
+    expect_decision(&j, "continue");
+    expect_event(&j, "checkpointed");
+    expect(&j, "freeze"); /* the next one */
+    for (int r = 0; r < RANKS; r++)
+        say(&j, r, "{\"op\":\"ended\"}");
+    expect_event(&j, "unsaved");
+    finish(&j);
+}
+
 /* Nothing is constant: no file links to another, and as many stay as are wanted. */
 static void files_that_link_to_none_all_count(void **state)
 {
@@ -638,6 +673,7 @@ int main(void)
         cmocka_unit_test(what_cannot_be_is_refused),
         cmocka_unit_test(a_program_that_ends_meanwhile_is_a_failure),
         cmocka_unit_test(files_link_to_what_is_constant),
+        cmocka_unit_test(in_memory_the_last_one_has_what_is_constant),
         cmocka_unit_test(files_that_link_to_none_all_count),
         cmocka_unit_test(they_come_again_and_again),
         cmocka_unit_test(the_ranks_go_on_before_it_is_on_disk),

@@ -193,6 +193,51 @@ def test_killed_while_it_is_saved(space, started):
     assert recovered(space, running)
 
 
+SAVED, ELEMENTS = job.test_program("saved"), 2000
+FEW = 8 * (ELEMENTS + 11 * 13 + 11)  # bytes of what changes: blocks, a matrix, a table
+ALL = FEW + 4 * ELEMENTS             # and of what is constant in a visit
+
+
+def test_what_is_constant_is_saved_once(space, started):
+    """At each size, and in each visit."""
+    on = space.directory / "on"
+    running = started(f"n={ELEMENTS}", f"steps={MANY}", f"until={on}", ranks=3, program=SAVED,
+                      options=("--start", "2", "--checkpoint-memory", "0.02"))
+    space.wait_until_running(running)
+    watch = space.start_epopctl("watch", "--json")
+
+    def bytes_of_next(start):
+        match, end = watch.wait_for_line(r'"event":"checkpointed".*"bytes":(\d+)', start=start)
+        return int(match[1]), end
+
+    assert bytes_of_next(0)[0] in (ALL, FEW)
+    space.resize(3)
+    _, at = watch.wait_for_line('"event":"committed"')
+    for expected in (ALL, FEW, FEW):
+        told, at = bytes_of_next(at)
+        assert told == expected, watch.out
+    on.touch()
+    _, at = watch.wait_for_line(f'"bytes":{ALL}\\b', start=at)
+    assert bytes_of_next(at)[0] == FEW, watch.out
+    space.stop(running)
+
+
+def test_what_is_constant_comes_back(space, started):
+    """From checkpoints that have it by a link, in two visits, between which it changes: the sum at the end is that without faults."""
+    arguments = (f"n={ELEMENTS}", "steps=1000")
+    alone = space.epop(SAVED, *arguments, "nap=0", ranks=2)
+    running = started(*arguments, "nap=1000", times=3, program=SAVED, options=("--checkpoint-memory", "0.02"))
+    start = 0
+    for visit in (1, 4):
+        space.wait_for_status(lambda status, visit=visit: (status.get("element") or {}).get("visit") == visit and
+                              (status.get("checkpoint") or {}).get("bytes") == FEW, running=running)
+        os.kill(victims(space, "1")[0], signal.SIGKILL)
+        match, start = running.wait_for_line(DIED, stream="err", start=start)
+        assert "in memory" in match[4], match[0]
+    result = running.wait()
+    assert result.status == 0 and result.out.splitlines()[-1] == alone.out.splitlines()[-1], (result, alone)
+
+
 def flip(path):
     with open(path, "r+b") as file:
         file.seek(-1, os.SEEK_END)

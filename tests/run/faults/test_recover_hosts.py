@@ -92,6 +92,22 @@ def test_a_host_loses_its_power(space, net, where, lost, ranks):
         assert left_in_memory(net, name) == "", name
 
 
+def test_what_is_constant_was_on_the_other_host_too(space, net):
+    """From a checkpoint whose parts have it, and their copies, by links to the one before: what is computed is as without a fault."""
+    elements, program = 2000, job.test_program("saved")
+    few = 8 * (elements + 11 * 13 + 11)  # bytes of what changes
+    arguments = (f"n={elements}", "steps=1500")
+    alone = space.epop(program, *arguments, "nap=0", ranks=2)
+    running = start(net, "n1:2,n2:2", program=(program, *arguments, "nap=1000"))
+    net.at("n1").wait_for_status(lambda status: is_saved(status) and status["checkpoint"]["bytes"] == few, running=running)
+    net.power_off("n2")
+    match, _ = running.wait_for_line(DIED, stream="err", timeout=40)
+    assert "in memory" in match[4], match[0]
+    result = running.wait()
+    ends = [re.search(r"^end: \d ranks, (.*)$", each.out, flags=re.M)[1] for each in (alone, result)]
+    assert result.status == 0 and ends[0] == ends[1], (result, alone)
+
+
 def test_all_ranks_of_a_host_that_has_gone_have_died(space, net):
     """As the first probe says to an executable that goes on without them."""
     program = executables.compile_c(executables.source("probe_fault"), space.directory / "fault", *executables.LINKED)
