@@ -84,9 +84,9 @@ static const struct message_row gauge_rows[] = {
     {order_gauge_off_id, order_gauge_off_taken},
 };
 
-static void no_errand(void *context, enum errand errand, int adaptation, const struct position *at)
+static void no_errand(void *context, const struct errand_order *order, const struct position *at)
 {
-    (void)context, (void)errand, (void)adaptation, (void)at;
+    (void)context, (void)order, (void)at;
 }
 
 static void make_rank(struct rank *rank, int process, int size)

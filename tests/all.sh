@@ -254,7 +254,7 @@ on_sock=(
     # Executables grow by new processes alone.
     shapes public_shapes conformance psets reinit mpi_adapt mpi_redist first_probe leaving cg loops fortran python
     # Data moves to processes that join, also ahead of the window.
-    ahead describe kinds mistakes cxx stencil libraries restart_programs
+    ahead ahead_kinds describe kinds mistakes cxx stencil libraries restart_programs
     # No test of these needs it, but here --backend auto is join, and the pool connects joining ranks ahead, as those that wait sleep.
     resize ledger profile published records debug signals
 )

@@ -93,12 +93,12 @@ static void cannot_come(int adaptation, const char *reason)
 
 /* ---- Listing and filling: the program's thread ----------------------------------------------- */
 
-static int list_constants(struct journey *j, struct error *error)
+static int list_constants(struct journey *j, int size, struct error *error)
 {
     struct carriage *c = &j->carriage;
     const struct describe_program *p = &describe_program;
     if (p->describe)
-        c->cargo = cargo_list(DESCRIBE_LIST, p->describe, p->data, NULL, 0, error);
+        c->cargo = cargo_list(DESCRIBE_LIST, size, p->describe, p->data, NULL, 0, error);
     if (!c->cargo)
         return -1;
     c->values = describe_values_pack(&c->cargo->description, &c->value_bytes);
@@ -106,18 +106,19 @@ static int list_constants(struct journey *j, struct error *error)
 }
 
 /* A description that has a fault has it in the window, too, where it is said. */
-static void begin_journey(int adaptation, const struct position *at)
+static void begin_journey(int adaptation, int size, const struct position *at)
 {
     struct error unheard;
     struct journey *j = journey_new(adaptation);
-    if (j && at && list_constants(j, &unheard)) {
+    if (j && at && list_constants(j, size, &unheard)) {
         journey_free(j);
         j = NULL;
     }
     cJSON *place = j ? place_to_json(&j->carriage.place) : NULL;
     struct constants constants = {0};
     if (j && at)
-        constants = (struct constants){cargo_size(j->carriage.cargo, world.rank, world.size), j->carriage.cargo->hash};
+        constants =
+            (struct constants){cargo_size(j->carriage.cargo, world.rank, world.size), j->carriage.cargo->listed};
     pthread_mutex_lock(&state.lock);
     call_off_present();
     state.journey = j;
@@ -129,7 +130,7 @@ static bool has_constants(void)
 {
     const struct describe_program *p = &describe_program;
     struct error unheard;
-    struct cargo *cargo = p->describe ? cargo_list(DESCRIBE_LIST, p->describe, p->data, NULL, 0, &unheard) : NULL;
+    struct cargo *cargo = p->describe ? cargo_list(DESCRIBE_LIST, 0, p->describe, p->data, NULL, 0, &unheard) : NULL;
     bool has = p->describe && (!cargo || cargo->count);
     if (cargo)
         cargo_free(cargo);
@@ -153,7 +154,8 @@ static void fill_journey(struct journey *j)
     struct carriage *c = &j->carriage;
     error_set(&j->error, ERROR_FAILED, "the program describes nothing");
     if (p->describe)
-        c->cargo = cargo_list(DESCRIBE_FILL, p->describe, p->data, c->values, c->value_bytes, &j->error);
+        c->cargo =
+            cargo_list(DESCRIBE_FILL, c->window->new_size, p->describe, p->data, c->values, c->value_bytes, &j->error);
     j->fills = false;
     j->filled = true;
     pthread_cond_broadcast(&state.changed);
@@ -168,13 +170,13 @@ static void fill_if_asked(int adaptation)
     pthread_mutex_unlock(&state.lock);
 }
 
-static void run_ahead_errand(void *context, enum errand errand, int adaptation, const struct position *at)
+static void run_ahead_errand(void *context, const struct errand_order *order, const struct position *at)
 {
     (void)context;
-    if (errand == ERRAND_LIST)
-        begin_journey(adaptation, at);
+    if (order->errand == ERRAND_LIST)
+        begin_journey(order->adaptation, order->size, at);
     else
-        fill_if_asked(adaptation);
+        fill_if_asked(order->adaptation);
 }
 
 /* ---- The thread --------------------------------------------------------------------------------- */
@@ -187,7 +189,7 @@ static int await_filling(void *context, struct error *error)
     j->fills = true;
     pthread_cond_broadcast(&state.changed);
     pthread_mutex_unlock(&state.lock);
-    member_send_on_errand(state.member, ERRAND_FILL, j->carriage.adaptation);
+    member_send_on_errand(state.member, &(struct errand_order){ERRAND_FILL, j->carriage.adaptation, 0});
     pthread_mutex_lock(&state.lock);
     while (!j->filled && !j->carriage.off)
         pthread_cond_wait(&state.changed, &state.lock);
@@ -334,11 +336,11 @@ void ahead_window(const struct plan *plan)
 }
 
 /* A program may describe other data as well, under the same names. */
-static bool is_all_here(describe_block *block, const void *data)
+static bool is_all_here(describe_block *block, const void *data, const epop_description_t *now)
 {
     pthread_mutex_lock(&state.lock);
-    bool here =
-        state.journey && state.journey->came && block == describe_program.describe && data == describe_program.data;
+    bool here = state.journey && state.journey->came && block == describe_program.describe &&
+                data == describe_program.data && cargo_fits(state.journey->carriage.cargo, now);
     pthread_mutex_unlock(&state.lock);
     return here;
 }

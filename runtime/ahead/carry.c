@@ -1,7 +1,8 @@
 /*
- * Carrying: one loop over all sockets, none of which blocks. A stream has no frames: both ends know the plan, so the
- * elements of all arrays simply follow each other. They are taken in chunks, sent and received where they lie if
- * they lie together, else through a buffer.
+ * Carrying: one loop over all sockets, none of which blocks. There are no frames: both ends know the streams of the
+ * cargo, so that these simply follow each other. Their elements are taken in chunks, sent and received where they lie
+ * if they lie together, else through a buffer. Between rounds a process waits until all has come that comes to it in
+ * the present one, and sends nothing more meanwhile: the streams of the next one depend on that.
  */
 #include "runtime/ahead/carry.h"
 
@@ -233,8 +234,10 @@ struct flow {
     struct place_hello hello;
     uint64_t value_bytes; /* goes in front of the values */
     int64_t since;        /* it was opened, CLOCK_MONOTONIC, ns */
-    int item;
-    redist_stream stream; /* of the item */
+    int stream;           /* of the cargo, the present one */
+    bool open;            /* it is begun */
+    bool waits;           /* for the next round */
+    redist_stream walk;   /* over the stream */
     redist_stream chunk;  /* of what is in the buffer, to be unpacked */
     int64_t copied;       /* elements of a copy */
     char *at, *buffer;    /* next byte; the buffer, made when it is needed */
@@ -250,10 +253,12 @@ struct carrying {
     int count;     /* of flows */
     int most;      /* of them */
     int awaited;   /* those that are still to come here */
+    int come;      /* all that come */
+    int due;       /* of them, those with something of the present round */
     int64_t heard; /* when something has moved, CLOCK_MONOTONIC, ns; strangers do not count */
     struct pace pace;
-    bool loaded;  /* the cargo is known, and routed */
-    int own_item; /* what stays on this rank: copied by and by */
+    bool loaded;    /* the cargo is known, and routed */
+    int own_stream; /* what stays on this rank: copied by and by */
     redist_stream own;
     bool own_begun;
 };
@@ -290,26 +295,40 @@ static int make_buffer(struct flow *f, int64_t bytes)
     return f->buffer ? 0 : -1;
 }
 
-/* The next elements of a copy: they lie together. */
-static void take_copy(struct flow *f, const struct cargo_item *item)
+static const struct route_stream *stream_of(const struct carrying *s, const struct flow *f)
 {
-    int64_t count = chunk_elements(&item->element, item->route.copies - f->copied);
-    char *block = f->sends ? (char *)item->before : item->after;
-    set_bytes(f, block + f->copied * item->element.size, (size_t)(count * item->element.size));
+    return &s->c->cargo->streams[f->stream];
+}
+
+/* Where a copy begins on this side: what is not of rank 0 alone has its place by rank. */
+static int64_t copy_place(const struct route_stream *stream, const struct flow *f)
+{
+    bool by_rank = stream->which == COPIES_APART || (stream->which == COPIES_OF_EACH && !f->sends);
+    return by_rank ? f->peer * stream->copies : 0;
+}
+
+/* The next elements of a copy: they lie together. */
+static void take_copy(struct flow *f, const struct route_stream *stream)
+{
+    const redist_element *element = &stream->element;
+    int64_t count = chunk_elements(element, stream->copies - f->copied);
+    int64_t at = copy_place(stream, f) + f->copied;
+    char *block = f->sends ? (char *)stream->before : stream->after;
+    set_bytes(f, block + at * element->size, (size_t)(count * element->size));
     f->copied += count;
 }
 
 /* The next elements of the plan. */
-static int take_elements(struct flow *f, const struct cargo_item *item)
+static int take_elements(struct flow *f, const struct route_stream *stream)
 {
-    int64_t count = chunk_elements(&item->element, f->stream.left), position = 0, bytes = count * item->element.size;
+    const redist_element *element = &stream->element;
+    int64_t count = chunk_elements(element, f->walk.left), position = 0, bytes = count * element->size;
     redist_side side = f->sends ? REDIST_BEFORE : REDIST_AFTER;
     redist_piece piece;
-    f->chunk = f->stream;
-    int64_t at = redist_stream_skip(&f->stream, count, side);
+    f->chunk = f->walk;
+    int64_t at = redist_stream_skip(&f->walk, count, side);
     if (at >= 0) {
-        set_bytes(f, (f->sends ? (char *)item->before : (char *)item->after) + at * item->element.extent,
-                  (size_t)bytes);
+        set_bytes(f, (f->sends ? (char *)stream->before : (char *)stream->after) + at * element->extent, (size_t)bytes);
         return 0;
     }
     if (make_buffer(f, bytes))
@@ -318,53 +337,69 @@ static int take_elements(struct flow *f, const struct cargo_item *item)
     f->packed = f->sends ? 0 : count;
     while (f->sends && count > 0 && redist_stream_take(&f->chunk, count, &piece)) {
         count -= piece.length * piece.times;
-        redist_pack(&item->element, &piece, item->before, f->buffer, bytes, &position);
+        redist_pack(element, &piece, stream->before, f->buffer, bytes, &position);
     }
     return 0;
 }
 
 /* What has come into the buffer, to where it belongs. */
-static void unpack_buffer(struct flow *f, const struct cargo_item *item)
+static void unpack_buffer(struct flow *f, const struct route_stream *stream)
 {
-    int64_t position = 0, bytes = f->packed * item->element.size;
+    int64_t position = 0, bytes = f->packed * stream->element.size;
     redist_piece piece;
     while (f->packed > 0 && redist_stream_take(&f->chunk, f->packed, &piece)) {
         f->packed -= piece.length * piece.times;
-        redist_unpack(&item->element, &piece, f->buffer, bytes, &position, item->after);
+        redist_unpack(&stream->element, &piece, f->buffer, bytes, &position, stream->after);
     }
 }
 
-static void open_item(struct carrying *s, struct flow *f)
+static void open_stream(const struct carrying *s, struct flow *f)
 {
-    const struct cargo_item *item = &s->c->cargo->items[f->item];
+    const struct route_stream *stream = stream_of(s, f);
+    f->open = true;
     f->copied = 0;
-    if (!item->route.copies)
-        f->stream =
-            redist_stream_start(&item->route.plan, NULL, f->sends ? s->c->me : f->peer, f->sends ? f->peer : s->c->me);
+    if (!stream->copies)
+        f->walk = redist_stream_start(stream->plan, stream->rows, f->sends ? s->c->me : f->peer,
+                                      f->sends ? f->peer : s->c->me);
 }
 
-static int64_t left_of_item(struct carrying *s, const struct flow *f)
+static int64_t left_of_stream(const struct carrying *s, const struct flow *f)
 {
-    const struct cargo_item *item = &s->c->cargo->items[f->item];
+    const struct route_stream *stream = stream_of(s, f);
     int from = f->sends ? s->c->me : f->peer, to = f->sends ? f->peer : s->c->me;
-    return item->route.copies ? cargo_item_elements(item, from, to) - f->copied : f->stream.left;
+    return stream->copies ? route_elements(stream, s->c->window, from, to) - f->copied : f->walk.left;
+}
+
+/* Behind the last stream that is known. */
+static void end_round(struct carrying *s, struct flow *f)
+{
+    f->waits = s->c->cargo->round < ROUTE_DATA;
+    if (!f->waits)
+        f->stage = OVER;
+    else if (!f->sends)
+        s->due--;
 }
 
 /* The next bytes of the cargo. */
 static int next_chunk(struct carrying *s, struct flow *f)
 {
-    struct cargo *cargo = s->c->cargo;
-    while (f->item < cargo->count && left_of_item(s, f) <= 0)
-        if (++f->item < cargo->count)
-            open_item(s, f);
-    if (f->item >= cargo->count) {
-        f->stage = OVER;
+    const struct cargo *cargo = s->c->cargo;
+    while (f->stream < cargo->stream_count) {
+        if (!f->open)
+            open_stream(s, f);
+        if (left_of_stream(s, f) > 0)
+            break;
+        f->open = false;
+        f->stream++;
+    }
+    if (f->stream >= cargo->stream_count) {
+        end_round(s, f);
         return 0;
     }
-    const struct cargo_item *item = &cargo->items[f->item];
-    if (!item->route.copies)
-        return take_elements(f, item);
-    take_copy(f, item);
+    const struct route_stream *stream = stream_of(s, f);
+    if (!stream->copies)
+        return take_elements(f, stream);
+    take_copy(f, stream);
     return 0;
 }
 
@@ -372,9 +407,7 @@ static int next_chunk(struct carrying *s, struct flow *f)
 static int begin_cargo(struct carrying *s, struct flow *f)
 {
     f->stage = CARGO;
-    f->item = 0;
-    if (s->c->cargo->count)
-        open_item(s, f);
+    f->stream = 0;
     return next_chunk(s, f);
 }
 
@@ -427,7 +460,7 @@ static int load_cargo(struct carrying *s, struct error *error);
 static int advance_flow(struct carrying *s, struct flow *f, struct error *error)
 {
     int result = 0;
-    while (!result && f->have == 0 && f->stage != OVER) {
+    while (!result && f->have == 0 && f->stage != OVER && !f->waits) {
         if (f->stage == HELLO && !f->sends && !knows_secret(s, f)) {
             f->stranger = true;
             return 0;
@@ -445,7 +478,7 @@ static int advance_flow(struct carrying *s, struct flow *f, struct error *error)
         else if (!s->loaded)
             return 0;
         else if (f->packed)
-            unpack_buffer(f, &s->c->cargo->items[f->item]);
+            unpack_buffer(f, stream_of(s, f));
         else
             result = next_chunk(s, f);
     }
@@ -480,7 +513,7 @@ static int go_to_peer(struct carrying *s, int peer, struct error *error)
 static bool has_something_for(const struct carrying *s, int from, int to)
 {
     bool values = from == 0 && to >= s->c->window->old_size;
-    return from != to && (values || cargo_bytes(s->c->cargo, from, to) > 0);
+    return from != to && (values || cargo_goes(s->c->cargo, from, to));
 }
 
 /* The cargo is known: who comes, and who is to be gone to. */
@@ -493,7 +526,9 @@ static int load_cargo(struct carrying *s, struct error *error)
         return -1;
     s->loaded = true;
     for (int rank = 0; rank < c->size; rank++)
-        s->awaited += has_something_for(s, rank, c->me);
+        s->come += has_something_for(s, rank, c->me);
+    s->due = s->come;
+    s->awaited += s->come;
     for (int i = 0; i < c->size; i++) {
         int peer = (c->me + i) % c->size; /* not all to the same one at first */
         if (has_something_for(s, c->me, peer) && go_to_peer(s, peer, error))
@@ -571,28 +606,54 @@ static bool copy_own_part(struct carrying *s)
 {
     struct cargo *cargo = s->c->cargo;
     redist_piece piece;
-    for (; s->loaded && s->own_item < cargo->count; s->own_item++, s->own_begun = false) {
-        const struct cargo_item *item = &cargo->items[s->own_item];
-        if (!item->after || item->route.copies)
+    for (; s->own_stream < cargo->stream_count; s->own_stream++, s->own_begun = false) {
+        const struct route_stream *stream = &cargo->streams[s->own_stream];
+        if (!stream->after || stream->copies || s->c->window->old_rank < 0)
             continue;
         if (!s->own_begun)
-            s->own = redist_stream_start(&item->route.plan, NULL, s->c->me, s->c->me);
+            s->own = redist_stream_start(stream->plan, stream->rows, s->c->me, s->c->me);
         s->own_begun = true;
-        int64_t count = chunk_elements(&item->element, s->own.left);
+        int64_t count = chunk_elements(&stream->element, s->own.left);
         if (count == 0)
             continue;
         while (count > 0 && redist_stream_take(&s->own, count, &piece)) {
             count -= piece.length * piece.times;
-            redist_copy(&item->element, &piece, item->before, item->after);
+            redist_copy(&stream->element, &piece, stream->before, stream->after);
         }
         return true;
     }
     return false;
 }
 
+/* The next one begins, for those that have waited for it. */
+static int begin_round(struct carrying *s, struct error *error)
+{
+    if (cargo_next(s->c->cargo, error))
+        return -1;
+    s->due = s->come;
+    s->own_stream = s->c->cargo->data;
+    for (int i = 0; i < s->count; i++) {
+        bool waited = s->flows[i].waits;
+        s->flows[i].waits = false;
+        if (waited && next_chunk(s, &s->flows[i]))
+            return error_memory(error);
+    }
+    s->heard = monotonic_ns();
+    return 0;
+}
+
+/* As many rounds as all has come of. */
+static int begin_rounds(struct carrying *s, struct error *error)
+{
+    while (s->loaded && s->c->cargo->round < ROUTE_DATA && s->due == 0)
+        if (begin_round(s, error))
+            return -1;
+    return 0;
+}
+
 static bool carrying_is_over(const struct carrying *s)
 {
-    if (!s->loaded || s->awaited > 0)
+    if (!s->loaded || s->awaited > 0 || s->c->cargo->round < ROUTE_DATA)
         return false;
     for (int i = 0; i < s->count; i++)
         if (s->flows[i].stage != OVER && !is_unknown(&s->flows[i]))
@@ -653,25 +714,35 @@ static void rest_a_while(struct carrying *s)
         ppoll(s->polls, 1, &time, NULL);
 }
 
+/* What the sockets are ready for. */
+static int pass_chunks(struct carrying *s, int count, struct error *error)
+{
+    for (int i = 2; i < count; i++)
+        if (s->polls[i].revents && s->flows[i - 2].have > 0 && pass_chunk(s, &s->flows[i - 2], error))
+            return -1;
+    drop_strangers(s);
+    if (s->polls[1].revents)
+        accept_flow(s);
+    return begin_rounds(s, error);
+}
+
 static int run_carrying(struct carrying *s, struct error *error)
 {
-    bool copies = s->loaded;
+    bool copies = false;
     int wait = 0;
     s->heard = monotonic_ns();
     pace_begin(&s->pace);
+    if (begin_rounds(s, error))
+        return -1;
     while (copies || !carrying_is_over(s)) {
         int count = fill_polls(s);
         poll(s->polls, (nfds_t)count, copies ? 0 : wait);
         if (s->c->off)
             return error_set(error, ERROR_FAILED, "it is off");
-        copies = copies && copy_own_part(s);
+        if (pass_chunks(s, count, error))
+            return -1;
+        copies = s->loaded && s->c->cargo->round == ROUTE_DATA && copy_own_part(s);
         s->heard = copies ? monotonic_ns() : s->heard;
-        for (int i = 2; i < count; i++)
-            if (s->polls[i].revents && s->flows[i - 2].have > 0 && pass_chunk(s, &s->flows[i - 2], error))
-                return -1;
-        drop_strangers(s);
-        if (s->polls[1].revents)
-            accept_flow(s);
         wait = check_time(s, error); /* after what came, also while this process was stopped */
         if (wait < 0)
             return -1;

@@ -373,7 +373,9 @@ static void ahead_start(struct coordinator *c, struct adaptation *a)
     timer_init(&c->ahead.limit, be_late, c, &c->preparing);
     for (int i = 0; i < c->ahead.waits; i++)
         cJSON_AddItemToArray(c->ahead.places, cJSON_CreateNull());
-    ahead_tell(c, json_message(ORDER(list)));
+    cJSON *message = json_message(ORDER(list));
+    cJSON_AddNumberToObject(message, "size", a->to);
+    ahead_tell(c, message);
 }
 
 /* Then all is moved in the window. */

@@ -58,17 +58,6 @@ static int array_move(struct described *entry, const epop_window_t *window)
                                                : EPOP_ERR_ARGUMENT;
 }
 
-/* Cuts are the program's, which may make others while data moves. */
-static bool array_route(const struct described *entry, const epop_window_t *window, struct describe_route *route)
-{
-    const epop_dist_t *dist = array_dist(entry);
-    if (dist->kind == EPOP_DIST_CUTS)
-        return false;
-    if (window)
-        redist_plan_one_row(&route->plan, window, *dist, *dist);
-    return true;
-}
-
 static int64_t array_count(const struct described *entry, int rank, int size)
 {
     epop_dist_t before, after;
@@ -161,6 +150,25 @@ static int64_t array_bytes(const struct described *entry, int rank, int size)
     return describe_bytes(entry->type, array_count(entry, rank, size));
 }
 
+/* ---- Ahead of the window ------------------------------------------------------------------------ */
+
+static bool array_goes(const struct described *entry)
+{
+    return describe_dist_goes(entry, *array_dist(entry));
+}
+
+static int array_step(const struct described *entry, const epop_window_t *window, struct describe_route *route,
+                      enum route_round round, struct error *error)
+{
+    epop_dist_t before, after;
+    (void)round, (void)error;
+    if (!route->planned && describe_dists_ahead(entry, *array_dist(entry), &before, &after))
+        route_plan_dists(route, window, before, after);
+    return 0;
+}
+
+static const struct route_kind array_route = {.goes = array_goes, .step = array_step};
+
 const struct kind kind_array = {.word = "array",
                                 .terms = array_terms,
                                 .move = array_move,
@@ -171,4 +179,4 @@ const struct kind kind_array = {.word = "array",
                                 .sum = array_sum,
                                 .bytes = array_bytes,
                                 .release = describe_release_part,
-                                .route = array_route};
+                                .route = &array_route};

@@ -388,6 +388,113 @@ static void csr_release(struct described *entry)
     }
 }
 
+/* ---- Ahead of the window ------------------------------------------------------------------------ */
+
+/* First the lengths of the rows travel, then their elements: as in the window (runtime/redist/rows.c). */
+
+enum { LENGTHS, STARTS, NEW_STARTS };
+
+static bool csr_goes(const struct described *entry)
+{
+    const struct sparse *s = entry->layout;
+    return describe_dist_goes(entry, s->rows);
+}
+
+static int csr_list(const struct described *entry, int size, bool here, struct describe_route *route,
+                    struct error *error)
+{
+    (void)size, (void)here, (void)error;
+    route->number = redist_index_width(entry->type);
+    return 0;
+}
+
+static bool csr_part(const struct described *entry, int i, struct route_part *part)
+{
+    const struct sparse *s = entry->layout;
+    if (i > s->count)
+        return false;
+    *part = i ? (struct route_part){.local = s->arrays[i - 1].local, .type = s->arrays[i - 1].type}
+              : (struct route_part){.local = entry->local, .type = entry->type, .made = true};
+    return true;
+}
+
+/* Of the old rows: how long each is, and where it starts. */
+static int read_rows(const struct described *entry, int64_t rows, struct describe_route *route, struct error *error)
+{
+    const void *index = *entry->local;
+    int width = (int)route->number;
+    if (!route_keep(route, LENGTHS, rows, &route_number, error) ||
+        !route_keep(route, STARTS, rows, &route_number, error))
+        return -1;
+    int64_t *lengths = route->kept[LENGTHS], *starts = route->kept[STARTS];
+    for (int64_t i = 0; index && i < rows; i++) {
+        starts[i] = redist_index_get(index, width, i);
+        lengths[i] = redist_index_get(index, width, i + 1) - starts[i];
+        if (lengths[i] < 0 || (!i && starts[i]))
+            return error_set(error, ERROR_FAILED, "its row pointers do not rise from 0");
+    }
+    route->rows.total[REDIST_BEFORE] = rows && index ? redist_index_get(index, width, rows) : 0;
+    return index || !rows ? 0 : error_set(error, ERROR_FAILED, "it has no row pointers");
+}
+
+static int tell_lengths(const struct described *entry, const epop_window_t *window, struct describe_route *route,
+                        struct error *error)
+{
+    for (redist_side side = REDIST_BEFORE; side <= REDIST_AFTER; side++)
+        route->rows.count[side] = redist_plan_local(&route->plan, side);
+    if (route_stays(route, window))
+        return 0;
+    if (window->old_rank >= 0 && read_rows(entry, route->rows.count[REDIST_BEFORE], route, error))
+        return -1;
+    if (window->new_rank >= 0 && !route_keep(route, NEW_STARTS, route->rows.count[REDIST_AFTER], &route_number, error))
+        return -1;
+    route->head = (struct route_stream){.element = route_number,
+                                        .plan = &route->plan,
+                                        .before = route->kept[LENGTHS],
+                                        .after = route->kept[NEW_STARTS]};
+    return 0;
+}
+
+/* The new lengths become starts, as 64-bit numbers, and the program's. */
+static int make_index(struct describe_route *route, struct error *error)
+{
+    int width = (int)route->number;
+    int64_t start = 0, rows = route->rows.count[REDIST_AFTER], *starts = route->kept[NEW_STARTS];
+    const redist_element entry = {.extent = width, .true_extent = width};
+    if (redist_new_block(&entry, rows + 1, &route->made) != REDIST_FINE)
+        return error_memory(error);
+    for (int64_t i = 0; i < rows; i++) {
+        int64_t length = starts[i];
+        redist_index_set(route->made, width, i, starts[i] = start);
+        if (length < 0 || __builtin_add_overflow(start, length, &start) || (width == 4 && start > INT32_MAX))
+            return error_set(error, ERROR_FAILED, "a rank would get too many elements");
+    }
+    redist_index_set(route->made, width, rows, start);
+    route->rows.total[REDIST_AFTER] = start;
+    return 0;
+}
+
+static int csr_step(const struct described *entry, const epop_window_t *window, struct describe_route *route,
+                    enum route_round round, struct error *error)
+{
+    const struct sparse *s = entry->layout;
+    epop_dist_t before, after;
+    if (!route->planned && describe_dists_ahead(entry, s->rows, &before, &after))
+        route_plan_dists(route, window, before, after);
+    if (round == ROUTE_COUNTS)
+        return tell_lengths(entry, window, route, error);
+    if (round != ROUTE_DATA)
+        return 0;
+    if (window->new_rank >= 0 && !route_stays(route, window) && make_index(route, error))
+        return -1;
+    route->rows.starts[REDIST_BEFORE] = route->kept[STARTS];
+    route->rows.starts[REDIST_AFTER] = route->kept[NEW_STARTS];
+    route->by_rows = true;
+    return 0;
+}
+
+static const struct route_kind csr_route = {.goes = csr_goes, .list = csr_list, .step = csr_step, .part = csr_part};
+
 const struct kind kind_csr = {.word = "csr",
                               .terms = csr_terms,
                               .fits = csr_fit,
@@ -396,4 +503,5 @@ const struct kind kind_csr = {.word = "csr",
                               .load = csr_load,
                               .sum = csr_sum,
                               .bytes = csr_bytes,
-                              .release = csr_release};
+                              .release = csr_release,
+                              .route = &csr_route};

@@ -77,7 +77,7 @@ static void cuts_add(epop_description_t *d, const char *name, epop_dist_t *cuts,
         return;
     }
     layout->of = cuts;
-    layout->cuts = (struct described_cuts){before, before};
+    layout->cuts = (struct described_cuts){.starts = before.starts, .before = before, .after = before};
     if (weights)
         strcpy(layout->weights, weights);
     layout->told[0] = before.ranks;
@@ -136,7 +136,7 @@ static const struct described *weights_entry(const struct described *entry, stru
 {
     const struct unequal *u = entry->layout;
     const struct described *w = entry_named(entry->list, u->weights);
-    const int64_t *starts = u->cuts.before.starts;
+    const int64_t *starts = u->cuts.starts;
     if (w && w->kind == &kind_csr && describe_csr_is_by(w, starts))
         return w;
     if (w && w->kind == &kind_array && describe_array_is_by(w, starts) && redist_index_width(w->type))
@@ -316,6 +316,140 @@ static void cuts_release(struct described *entry)
     epop_dist_free(u->of);
 }
 
+/* ---- Ahead of the window ------------------------------------------------------------------------ */
+
+/*
+ * Even cuts are known when the window is, and those by constant weights once the ranks have told each other what theirs
+ * sum up to, and then how many of their rows lie before each cut. The window takes them as they were made then.
+ */
+
+enum { LENGTHS, AFTER, TOTAL, TOTALS, SHARE, SHARES };
+
+static bool is_by_cuts(const struct described *entry, const int64_t *starts)
+{
+    return (entry->kind == &kind_array && describe_array_is_by(entry, starts)) ||
+           (entry->kind == &kind_csr && describe_csr_is_by(entry, starts));
+}
+
+/* Is there something to be moved by them, and are they known ahead? */
+static bool cuts_goes(const struct described *entry)
+{
+    struct error unsaid;
+    const struct unequal *u = entry->layout;
+    const struct described *w = u->weights[0] ? weights_entry(entry, &unsaid) : NULL;
+    bool needed = false;
+    for (int i = 0; i < entry->list->count; i++) {
+        const struct described *e = &entry->list->entries[i];
+        needed = needed || (describe_is_constant(e) && is_by_cuts(e, u->cuts.starts));
+    }
+    return needed && u->cuts.starts && (!u->weights[0] || (w && describe_is_constant(w)));
+}
+
+static int cuts_list(const struct described *entry, int size, bool here, struct describe_route *route,
+                     struct error *error)
+{
+    struct unequal *u = entry->layout;
+    const struct described *w = u->weights[0] ? weights_entry(entry, error) : NULL;
+    int64_t rows = here ? epop_dist_local_count(u->cuts.before, world.rank, world.size) : 0;
+    (void)size;
+    u->cuts.before.starts = u->told + 1;
+    if (!w)
+        return 0;
+    route->number = w->kind == &kind_csr ? (int)sizeof(int64_t) : redist_index_width(w->type);
+    if (w->kind == &kind_csr && here && !(route->kept[LENGTHS] = describe_csr_lengths(w, rows)))
+        return error_memory(error);
+    route->there = w->kind == &kind_csr ? route->kept[LENGTHS] : describe_part_of(w);
+    return 0;
+}
+
+/* The number `mine` of this rank, or so many of them, to all. */
+static int tell_all(const epop_window_t *window, struct describe_route *route, int mine, int all, int64_t count,
+                    struct error *error)
+{
+    if (!route_keep(route, mine, count, &route_number, error) ||
+        !route_keep(route, all, count * window->old_size, &route_number, error))
+        return -1;
+    route->head = (struct route_stream){.element = route_number,
+                                        .copies = count,
+                                        .which = COPIES_OF_EACH,
+                                        .before = route->kept[mine],
+                                        .after = route->kept[all]};
+    return 0;
+}
+
+static int tell_total(const struct described *entry, const epop_window_t *window, struct describe_route *route,
+                      struct error *error)
+{
+    const struct unequal *u = entry->layout;
+    redist_fault fault = REDIST_FINE;
+    route->anywhere = true;
+    if (tell_all(window, route, TOTAL, TOTALS, 1, error))
+        return -1;
+    if (window->old_rank >= 0)
+        fault = redist_balance_total(window, u->cuts.before, (int)route->number, route->there, route->kept[TOTAL]);
+    return fault == REDIST_FINE ? 0 : error_set(error, ERROR_FAILED, "the weights '%s' make no cuts", u->weights);
+}
+
+static int tell_share(const struct described *entry, const epop_window_t *window, struct describe_route *route,
+                      struct error *error)
+{
+    const struct unequal *u = entry->layout;
+    redist_fault fault = REDIST_FINE;
+    if (tell_all(window, route, SHARE, SHARES, window->new_size + 1, error))
+        return -1;
+    if (window->old_rank >= 0)
+        fault = redist_balance_share(window, u->cuts.before, (int)route->number, route->there, route->kept[TOTALS],
+                                     route->kept[SHARE]);
+    return fault == REDIST_FINE ? 0 : error_set(error, ERROR_FAILED, "the weights '%s' make no cuts", u->weights);
+}
+
+static int add_up_shares(const epop_window_t *window, struct describe_route *route, struct error *error)
+{
+    int cuts = window->new_size + 1;
+    if (!route_keep(route, AFTER, cuts, &route_number, error))
+        return -1;
+    int64_t *starts = route->kept[AFTER];
+    const int64_t *shares = route->kept[SHARES];
+    for (int i = 0; i < window->old_size * cuts; i++)
+        starts[i % cuts] += shares[i];
+    return 0;
+}
+
+static int make_even(const struct unequal *u, const epop_window_t *window, struct describe_route *route,
+                     struct error *error)
+{
+    route->kept[AFTER] = (int64_t *)epop_dist_even_cuts(u->cuts.before.count, window->new_size).starts;
+    return route->kept[AFTER] ? 0 : error_memory(error);
+}
+
+static int cuts_step(const struct described *entry, const epop_window_t *window, struct describe_route *route,
+                     enum route_round round, struct error *error)
+{
+    struct unequal *u = entry->layout;
+    int result = 0;
+    if (u->cuts.before.ranks != window->old_size)
+        return error_set(error, ERROR_FAILED, "its cuts are for %d ranks", u->cuts.before.ranks);
+    if (u->cuts.known || round == ROUTE_DATA)
+        return 0;
+    if (round == ROUTE_FIRST)
+        result = u->weights[0] ? tell_total(entry, window, route, error) : make_even(u, window, route, error);
+    else
+        result = round == ROUTE_SHARES ? tell_share(entry, window, route, error) : add_up_shares(window, route, error);
+    u->cuts.known = route->kept[AFTER];
+    u->cuts.after = epop_dist_cuts(route->kept[AFTER], window->new_size);
+    return result;
+}
+
+static void cuts_take(const struct described *now, const epop_window_t *window, struct describe_route *route)
+{
+    epop_dist_t after = epop_dist_cuts(route->kept[AFTER], window->new_size);
+    route->kept[AFTER] = NULL;
+    cuts_replace(now->layout, window, after);
+}
+
+static const struct route_kind cuts_route = {
+    .leads = true, .goes = cuts_goes, .list = cuts_list, .step = cuts_step, .take = cuts_take};
+
 const struct kind kind_cuts = {.word = "cuts",
                                .divides = true,
                                .terms = cuts_terms,
@@ -325,4 +459,5 @@ const struct kind kind_cuts = {.word = "cuts",
                                .sum = cuts_sum,
                                .bytes = cuts_bytes,
                                .release = cuts_release,
-                               .forget = cuts_forget};
+                               .forget = cuts_forget,
+                               .route = &cuts_route};

@@ -47,6 +47,13 @@ void describe_free(epop_description_t *d)
     d->count = d->capacity = d->array_count = 0;
 }
 
+void describe_untell(epop_description_t *d)
+{
+    for (int i = 0; i < d->count; i++)
+        if (d->entries[i].cuts)
+            d->entries[i].kind->release(&d->entries[i]);
+}
+
 void epop_describe_original(epop_description_t *d, const void *original)
 {
     struct described *last = d->count ? &d->entries[d->count - 1] : NULL;
@@ -202,16 +209,47 @@ int64_t describe_members_hash(const struct described *entry)
     return (int64_t)(hash >> 1);
 }
 
+/* The entry before this one that describes these cuts; NULL: there is none. */
+static const struct described *cuts_entry(const struct described *entry, epop_dist_t dist)
+{
+    for (const struct described *e = entry->list->entries; e < entry; e++)
+        if (e->cuts && e->cuts->starts == dist.starts)
+            return e;
+    return NULL;
+}
+
 bool describe_cuts_of(const struct described *entry, epop_dist_t dist, epop_dist_t *before, epop_dist_t *after)
 {
-    for (const struct described *e = entry->list->entries; e < entry; e++) {
-        if (!e->cuts || e->cuts->before.starts != dist.starts)
-            continue;
-        *before = e->cuts->before;
-        *after = e->cuts->after;
-        return true;
-    }
-    return false;
+    const struct described *e = cuts_entry(entry, dist);
+    if (!e)
+        return false;
+    *before = e->cuts->before;
+    *after = e->cuts->after;
+    return true;
+}
+
+bool describe_dist_goes(const struct described *entry, epop_dist_t dist)
+{
+    const struct described *e = dist.kind == EPOP_DIST_CUTS ? cuts_entry(entry, dist) : NULL;
+    return dist.kind != EPOP_DIST_CUTS || (e && e->kind->route->goes(e));
+}
+
+bool describe_dists_ahead(const struct described *entry, epop_dist_t dist, epop_dist_t *before, epop_dist_t *after)
+{
+    const struct described *e = dist.kind == EPOP_DIST_CUTS ? cuts_entry(entry, dist) : NULL;
+    *before = e ? e->cuts->before : dist;
+    *after = e ? e->cuts->after : dist;
+    return dist.kind != EPOP_DIST_CUTS || (e && e->cuts->known);
+}
+
+const void *describe_part_of(const struct described *entry)
+{
+    return entry->original ? entry->original : *entry->local;
+}
+
+bool describe_is_constant(const struct described *entry)
+{
+    return entry->flags & EPOP_CONSTANT && !(entry->flags & EPOP_SCRATCH);
 }
 
 /* ---- Values ------------------------------------------------------------------------------------- */

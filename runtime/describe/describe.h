@@ -11,6 +11,7 @@
 #include "epop/describe.h"
 #include "runtime/base/error.h"
 #include "runtime/describe/members.h"
+#include "runtime/describe/route.h"
 #include "runtime/redist/agree.h"
 #include "runtime/redist/plan.h"
 
@@ -55,13 +56,6 @@ struct slab_reader {
 
 /* ---- Kinds -------------------------------------------------------------------------------------- */
 
-/* Which elements go from where to where, to be moved without MPI: by the plan; or, with copies above 0, so many
- * of rank 0's to each joining rank. */
-struct describe_route {
-    redist_plan plan;
-    int64_t copies;
-};
-
 /*
  * One way for data to be laid out. `window` is the open one, or a still one (describe_still) in which nobody comes or
  * goes. All but terms, bytes and release are collective over window->all. Faults are told as in runtime/redist: the
@@ -97,10 +91,8 @@ struct kind {
     void (*release)(struct described *entry);
     /* Frees what the layout points to; the layout itself goes with the entry. NULL: nothing. Local. */
     void (*forget)(struct described *entry);
-    /* For constant data that moves ahead of the window: its route, made of the layout alone, on another thread while
-     * the program computes; no MPI. False: this one moves in the window. NULL: the kind does. window NULL: only this
-     * answer is wanted. Local. */
-    bool (*route)(const struct described *entry, const epop_window_t *window, struct describe_route *route);
+    /* For constant data that moves ahead of the window. NULL: this kind moves in it. */
+    const struct route_kind *route;
 };
 
 extern const struct kind kind_values, kind_array, kind_matrix, kind_replicated;
@@ -111,7 +103,9 @@ extern const struct kind kind_cuts, kind_csr, kind_items, kind_partition, kind_o
 
 /* What an entry that is a distribution itself was before the window, and is after it: the same until it has moved. */
 struct described_cuts {
+    const int64_t *starts; /* the program's, by which it says that an array is dealt out so */
     epop_dist_t before, after;
+    bool known; /* ahead of the window: both are */
 };
 
 /* One entry. What a kind needs besides the first lines it keeps in `layout`, which it allocates (freed with free()). */
@@ -156,6 +150,9 @@ typedef void describe_block(void *data, epop_description_t *d);
 int describe_run(epop_description_t *d, enum describe_mode mode, void (*block)(void *, epop_description_t *),
                  void *data, const char *values, size_t value_bytes, struct error *error);
 void describe_free(epop_description_t *d);
+/* Of a process that is to join, and has only looked: it is told again in the window. Frees what the program was given.
+ * Local. */
+void describe_untell(epop_description_t *d);
 
 /* For the epop_describe_ functions: a new entry, whose `layout` is a copy of `bytes` bytes; NULL where one was refused
  * (the fault is kept). Local. */
@@ -211,8 +208,8 @@ int describe_window(const epop_window_t *window, void (*block)(void *, epop_desc
 
 /* What came ahead of the window, where somebody moves data so (runtime/ahead/). */
 struct describe_ahead {
-    /* Is it all here? It counts where it is so on all. */
-    bool (*is_here)(describe_block *block, const void *data);
+    /* Is it all here, and of use for what is described now? It counts where it is so on all. */
+    bool (*is_here)(describe_block *block, const void *data, const epop_description_t *now);
     /* Marks its entries, whose local pointers have the new parts then. d: what the block has made of the data. */
     void (*hand_over)(epop_description_t *d);
 };
@@ -251,6 +248,13 @@ void describe_release_part(struct described *entry);
  * distribution. False: no entry before it has these starts. Local.
  */
 bool describe_cuts_of(const struct described *entry, epop_dist_t dist, epop_dist_t *before, epop_dist_t *after);
+/* Ahead of the window: may what is dealt out by `dist` move then, and are the old and new distribution known by now? */
+bool describe_dist_goes(const struct described *entry, epop_dist_t dist);
+bool describe_dists_ahead(const struct described *entry, epop_dist_t dist, epop_dist_t *before, epop_dist_t *after);
+/* Where this rank's part is that is there: the original, or what `local` points to. Local. */
+const void *describe_part_of(const struct described *entry);
+/* Is it constant, so that it moves ahead of the window if its kind can? */
+bool describe_is_constant(const struct described *entry);
 
 /* What a rank has of a matrix, and of sparse rows that are there. Local. */
 void describe_matrix_extent(const struct described *entry, int rank, int size, int64_t *rows, int64_t *cols);

@@ -68,15 +68,6 @@ static int matrix_move(struct described *entry, const epop_window_t *window)
     return epop_redist2d(window, &before, &after, entry->type, entry->local);
 }
 
-static bool matrix_route(const struct described *entry, const epop_window_t *window, struct describe_route *route)
-{
-    if (!window)
-        return true;
-    epop_dist2d_t before = matrix_layout(entry, window->old_size), after = matrix_layout(entry, window->new_size);
-    redist_plan_matrix(&route->plan, window, &before, &after);
-    return true;
-}
-
 void describe_matrix_extent(const struct described *entry, int rank, int size, int64_t *rows, int64_t *cols)
 {
     epop_dist2d_t dist = matrix_layout(entry, size);
@@ -182,6 +173,26 @@ static int64_t matrix_bytes(const struct described *entry, int rank, int size)
     return describe_bytes(entry->type, matrix_count(&dist, rank));
 }
 
+static bool matrix_goes(const struct described *entry)
+{
+    (void)entry;
+    return true;
+}
+
+static int matrix_step(const struct described *entry, const epop_window_t *window, struct describe_route *route,
+                       enum route_round round, struct error *error)
+{
+    (void)error;
+    if (round != ROUTE_FIRST)
+        return 0;
+    epop_dist2d_t before = matrix_layout(entry, window->old_size), after = matrix_layout(entry, window->new_size);
+    redist_plan_matrix(&route->plan, window, &before, &after);
+    route->planned = true;
+    return 0;
+}
+
+static const struct route_kind matrix_route = {.goes = matrix_goes, .step = matrix_step};
+
 const struct kind kind_matrix = {.word = "matrix",
                                  .terms = matrix_terms,
                                  .move = matrix_move,
@@ -192,4 +203,4 @@ const struct kind kind_matrix = {.word = "matrix",
                                  .sum = matrix_sum,
                                  .bytes = matrix_bytes,
                                  .release = describe_release_part,
-                                 .route = matrix_route};
+                                 .route = &matrix_route};

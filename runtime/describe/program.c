@@ -192,6 +192,7 @@ int describe_program_compare(const cJSON *told, struct error *error)
         error_set(error, own.code, "a joining rank: %s", own.text);
     else if (values)
         result = describe_like(&d, lines, error);
+    describe_untell(&d);
     describe_free(&d);
     free(values);
     return result;

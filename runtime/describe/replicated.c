@@ -49,13 +49,6 @@ static int replicated_move(struct described *entry, const epop_window_t *window)
     return result;
 }
 
-static bool replicated_route(const struct described *entry, const epop_window_t *window, struct describe_route *route)
-{
-    if (window)
-        *route = (struct describe_route){.plan = {.window = window}, .copies = replicated_count(entry)};
-    return replicated_count(entry) > 0;
-}
-
 static int replicated_save(struct described *entry, const epop_window_t *window, struct slab *slabs, int most,
                            struct error *error)
 {
@@ -118,6 +111,22 @@ static int64_t replicated_bytes(const struct described *entry, int rank, int siz
     return rank < 0 ? 0 : describe_bytes(entry->type, replicated_count(entry));
 }
 
+static bool replicated_goes(const struct described *entry)
+{
+    return replicated_count(entry) > 0;
+}
+
+static int replicated_step(const struct described *entry, const epop_window_t *window, struct describe_route *route,
+                           enum route_round round, struct error *error)
+{
+    (void)window, (void)round, (void)error;
+    route->copies = replicated_count(entry);
+    route->planned = true;
+    return 0;
+}
+
+static const struct route_kind replicated_route = {.goes = replicated_goes, .step = replicated_step};
+
 const struct kind kind_replicated = {.word = "replicated",
                                      .terms = replicated_terms,
                                      .move = replicated_move,
@@ -128,4 +137,4 @@ const struct kind kind_replicated = {.word = "replicated",
                                      .sum = replicated_sum,
                                      .bytes = replicated_bytes,
                                      .release = describe_release_part,
-                                     .route = replicated_route};
+                                     .route = &replicated_route};

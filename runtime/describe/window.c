@@ -159,8 +159,10 @@ int describe_window(const epop_window_t *window, void (*block)(void *, epop_desc
     epop_description_t d = {0};
     struct error own = {0}, error;
     int result = EPOP_OK;
-    bool ahead = came_ahead && came_ahead->is_here(block, data);
+    bool ahead = false;
     const char *fault = make_description(window, block, data, &d, &own) ? own.text : NULL;
+    if (!fault)
+        ahead = came_ahead && came_ahead->is_here(block, data, &d);
     if (describe_agree(&d, window, fault, &ahead, &error))
         result = collective_refuse(window, error.text);
     if (result == EPOP_OK) {

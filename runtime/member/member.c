@@ -46,7 +46,7 @@ static void member_tell(struct member *member, cJSON *message)
 static uint64_t update_ceiling(struct member *member)
 {
     uint64_t shift = (uint64_t)atomic_load(&member->ceiling.shift);
-    bool holds = member->asked || member->errand || (member->frozen && !member->frozen_at);
+    bool holds = member->asked || member->errand.errand || (member->frozen && !member->frozen_at);
     uint64_t at = member->frozen ? member->frozen_at : member->target;
     uint64_t limit = holds ? 0 : at ? at - shift : CEILING_NONE;
     return ceiling_lower(&member->ceiling, limit) + shift;
@@ -216,7 +216,7 @@ static void on_list(struct member *member, const struct order_list *order)
     if (atomic_load(&member->nothing_constant))
         member_listed(member, adaptation, NULL, NULL, NULL);
     else
-        member_send_on_errand(member, ERRAND_LIST, adaptation);
+        member_send_on_errand(member, &(struct errand_order){ERRAND_LIST, adaptation, order->size});
 }
 
 /* Without memory it is as if it had not come, and the coordinator waits for no longer than its limit. */
@@ -426,11 +426,10 @@ void member_receive(struct member *member, const cJSON *json)
 
 /* ---- Ahead of the window ------------------------------------------------- */
 
-void member_send_on_errand(struct member *member, enum errand errand, int adaptation)
+void member_send_on_errand(struct member *member, const struct errand_order *order)
 {
     pthread_mutex_lock(&member->lock);
-    member->errand = errand;
-    member->errand_for = adaptation;
+    member->errand = *order;
     update_ceiling(member);
     pthread_cond_broadcast(&member->changed);
     pthread_mutex_unlock(&member->lock);
@@ -472,15 +471,14 @@ void member_ahead(struct member *member, int adaptation, const struct error *fai
 static bool run_errand(struct member *member, const struct position *at)
 {
     double begin = monotonic_seconds();
-    enum errand errand = member->errand;
-    int adaptation = member->errand_for;
-    if (!errand)
+    const struct errand_order order = member->errand;
+    if (!order.errand)
         return false;
-    member->errand = ERRAND_NONE;
+    member->errand.errand = ERRAND_NONE;
     update_ceiling(member);
     pthread_mutex_unlock(&member->lock);
     if (member->run_errand)
-        member->run_errand(member->context, errand, adaptation, at);
+        member->run_errand(member->context, &order, at);
     pthread_mutex_lock(&member->lock);
     member->held += monotonic_seconds() - begin;
     return true;
@@ -544,7 +542,7 @@ void member_wait_poking(struct member *member, int *waits)
 bool member_idle(struct member *member, const bool *quit)
 {
     pthread_mutex_lock(&member->lock);
-    while (!*quit && !member->finish && !member->target && !member->asked && !member->errand)
+    while (!*quit && !member->finish && !member->target && !member->asked && !member->errand.errand)
         pthread_cond_wait(&member->changed, &member->lock);
     bool goes_on = !*quit && !member->finish;
     pthread_mutex_unlock(&member->lock);
@@ -789,7 +787,7 @@ void member_parked(struct member *member, bool reusable)
 {
     pthread_mutex_lock(&member->lock);
     member->frozen = member->asked = member->decided = member->saves = false;
-    member->errand = ERRAND_NONE;
+    member->errand.errand = ERRAND_NONE;
     member->target = member->reported = 0;
     member->called = member->passed = 0;
     member->stopped = false;

@@ -35,6 +35,11 @@ enum errand {
     ERRAND_FILL  /* a joining process: take the values that have come */
 };
 
+struct errand_order {
+    enum errand errand;
+    int adaptation, size; /* that it is for, and of the new ranks; 0: it is known */
+};
+
 /* What a process in standby is told to do. */
 enum task { TASK_JOIN, TASK_FINISH };
 
@@ -71,7 +76,7 @@ struct member {
     void (*waits)(cJSON *json);    /* adds how long the program has only waited in MPI; likewise */
     /* Carries it out, on the program's thread, without the lock. `at`: where it holds; NULL: it joins. NULL: there are
      * no errands. */
-    void (*run_errand)(void *context, enum errand errand, int adaptation, const struct position *at);
+    void (*run_errand)(void *context, const struct errand_order *order, const struct position *at);
     _Atomic bool nothing_constant; /* as the program's thread has seen: to list that needs no probe */
     void *context;
     struct message_table tables[MEMBER_TABLES]; /* see member_understand */
@@ -83,8 +88,7 @@ struct member {
     /* the agreement in progress */
     bool frozen, asked, ended;
     uint64_t frozen_at; /* the probe up to which it may go on nevertheless */
-    enum errand errand;
-    int errand_for;    /* the adaptation */
+    struct errand_order errand;
     uint64_t target;   /* 0: none */
     uint64_t reported; /* the probe for which REPORT(arrived) was sent */
     bool decided;
@@ -132,7 +136,7 @@ void member_receive(struct member *member, const cJSON *message);
 
 /* ---- Any thread ---- */
 
-void member_send_on_errand(struct member *member, enum errand errand, int adaptation);
+void member_send_on_errand(struct member *member, const struct errand_order *order);
 
 /* What a rank has that is constant: bytes, and a hash of what it says of them, which is the same on all ranks. */
 struct constants {

@@ -388,3 +388,37 @@ int redist_balance_loads(const epop_window_t *window, epop_dist_t before, MPI_Da
     hand_out_cuts(&j, result == EPOP_OK, NULL, after);
     return result;
 }
+
+/* ---- By weights: without MPI -------------------------------------------------------------------- */
+
+redist_fault redist_balance_total(const epop_window_t *window, epop_dist_t before, int width, const void *weights,
+                                  int64_t *total)
+{
+    struct job j = {.window = window, .before = before, .width = width, .weights = weights, .share = 1};
+    return check_balance(&j, total);
+}
+
+redist_fault redist_balance_share(const epop_window_t *window, epop_dist_t before, int width, const void *weights,
+                                  const int64_t *totals, int64_t *starts)
+{
+    struct job j = {.window = window, .before = before, .width = width, .weights = weights, .share = 1, .scale = 1};
+    int64_t total;
+    redist_fault fault = check_balance(&j, &total);
+    j.said = malloc(SAID * (size_t)redist_all_size(window) * sizeof *j.said);
+    if (fault == REDIST_FINE && !j.said)
+        fault = REDIST_NO_MEMORY;
+    for (int rank = 0; fault == REDIST_FINE && rank < redist_all_size(window); rank++) {
+        j.said[SAID * rank + TOTAL] = rank < window->old_size ? totals[rank] : 0;
+        memcpy(&j.said[SAID * rank + SHARE], &j.share, sizeof j.share);
+    }
+    if (fault == REDIST_FINE)
+        fault = add_up_weights(&j);
+    long double *target = fault == REDIST_FINE ? cut_targets(&j) : NULL;
+    if (target)
+        count_before(&j, target, starts);
+    else if (fault == REDIST_FINE)
+        fault = REDIST_NO_MEMORY;
+    free(target);
+    free(j.said);
+    return fault;
+}

@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "runtime/redist/cuts.h"
 #include "runtime/redist/exchange.h"
 #include "runtime/redist/move.h"
 #include "tests/mpi/redist_types.h"
@@ -341,6 +342,18 @@ static bool equal_cuts(epop_dist_t a, epop_dist_t b, int size)
     return equal;
 }
 
+/* What the ranks would tell each other ahead of the window makes the same cuts. */
+static void check_told(const epop_window_t *window, epop_dist_t before, const struct rows *w, epop_dist_t after)
+{
+    int64_t total = 0, totals[WORLD_MAX] = {0}, starts[WORLD_MAX + 1] = {0};
+    bool old = window->old_rank >= 0;
+    REQUIRE(!old || redist_balance_total(window, before, w->width, w->index, &total) == REDIST_FINE);
+    MPI_Allgather(&total, 1, MPI_INT64_T, totals, 1, MPI_INT64_T, window->all);
+    REQUIRE(!old || redist_balance_share(window, before, w->width, w->index, totals, starts) == REDIST_FINE);
+    MPI_Allreduce(MPI_IN_PLACE, starts, window->new_size + 1, MPI_INT64_T, MPI_SUM, window->all);
+    REQUIRE(!memcmp(starts, after.starts, ((size_t)window->new_size + 1) * sizeof *starts));
+}
+
 /* By weights, and the data then moves to the new owners. */
 static void round_balance(const test_world *world, const test_type *type)
 {
@@ -349,8 +362,9 @@ static void round_balance(const test_world *world, const test_type *type)
     int kind = (int)pick(5) - 1, width = kind == 3 || pick(2) ? 8 : 4;
     epop_dist_t real = pick(2) ? epop_dist_block(count) : random_cuts(count, window->old_size), after, before = {0};
     double shares[WORLD_MAX];
+    bool even = pick(2);
     for (int r = 0; r < window->new_size; r++)
-        shares[r] = r == 0 || pick(4) ? 0.25 + (double)pick(8) : 0;
+        shares[r] = even ? 1 : r == 0 || pick(4) ? 0.25 + (double)pick(8) : 0;
     if (window->old_rank >= 0)
         before = real;
     struct rows w = {.width = width};
@@ -363,6 +377,8 @@ static void round_balance(const test_world *world, const test_type *type)
     REQUIRE(after.kind == EPOP_DIST_CUTS && after.count == count && after.ranks == window->new_size);
     REQUIRE(equal_cuts(before, real, window->old_size));
     check_parts(after, kind, shares);
+    if (even)
+        check_told(window, before, &w, after);
     epop_dist2d_t old = {.rows = epop_dist_block(1), .cols = before, .grid_rows = 1, .grid_cols = window->old_size};
     epop_dist2d_t new = {.rows = epop_dist_block(1), .cols = after, .grid_rows = 1, .grid_cols = window->new_size};
     check_matrix(world, &old, &new, BETWEEN, type);

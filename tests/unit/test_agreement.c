@@ -342,19 +342,20 @@ static void *program_thread(void *argument)
 
 /* ---- Set-up ------------------------------------------------------------------------------ */
 
-static void run_errand(void *context, enum errand errand, int adaptation, const struct position *at)
+static void run_errand(void *context, const struct errand_order *order, const struct position *at)
 {
     struct rank *rank = context;
     static const char place[] =
         "{\"address\":\"127.0.0.1\",\"port\":1,\"secret\":\"0123456789abcdef0123456789abcdef\"}";
-    assert_int_equal(errand, ERRAND_LIST);
+    assert_int_equal(order->errand, ERRAND_LIST);
+    assert_true(order->size > 0);
     rank->lists++;
     if (at)
         rank->listed = *at;
     struct constants constants = {.bytes = rank->network->ahead == AHEAD_IS_NOTHING ? 0 : 100};
     if (rank->network->ahead == AHEAD_DIFFERS && rank->member.process == 1)
         constants.hash++;
-    member_listed(&rank->member, adaptation, at, &constants, cJSON_Parse(place));
+    member_listed(&rank->member, order->adaptation, at, &constants, cJSON_Parse(place));
 }
 
 /* Each process says how its part went at once, or never. */
