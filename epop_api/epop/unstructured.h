@@ -50,8 +50,9 @@ typedef struct epop_partition {
     int64_t count;
     int *owner; /* `count` ranks, from malloc() */
     int ranks;  /* how many ranks it is for */
-    /* Fills `owner` with ranks below `size`, as METIS or Scotch do, on rank 0 of the new ranks. Returns 0, or non-zero
-     * if it cannot. NULL: consecutive blocks. */
+    /* Fills `owner` with ranks below `size`, as METIS or Scotch do, on rank 0 of the new ranks, or, if what is owned is
+     * constant, on rank 0 of the old ones before the window. Returns 0, or non-zero if it cannot. NULL: consecutive
+     * blocks. */
     int (*divide)(int64_t count, int size, int *owner, const void *context);
     const void *context;
 } epop_partition_t;

@@ -376,6 +376,98 @@ static void partition_release(struct described *entry)
     division->of->owner = NULL;
 }
 
+/* ---- Partitions: ahead of the window ------------------------------------------------------------ */
+
+/*
+ * Rank 0 asks divide() when the ranks list, on the program's thread. Joining ranks learn who owned what, then all who
+ * will own it; the window takes the list as it was made then.
+ */
+
+enum { OLD, NEW };
+
+static bool is_owned_by(const struct described *entry, const epop_partition_t *partition);
+
+/* Is there something to be moved by it? */
+static bool partition_goes(const struct described *entry)
+{
+    const struct division *division = entry->layout;
+    for (int i = 0; i < entry->list->count; i++) {
+        const struct described *e = &entry->list->entries[i];
+        if (describe_is_constant(e) && is_owned_by(e, division->of))
+            return division->told.count > 0;
+    }
+    return false;
+}
+
+static int partition_list(const struct described *entry, int size, bool here, struct describe_route *route,
+                          struct error *error)
+{
+    struct division *division = entry->layout;
+    const struct owners *o = &division->before;
+    route->number = division->of->divide ? 1 : 0; /* the same on all */
+    if (!route_keep(route, OLD, o->count, &route_int, error) || !route_keep(route, NEW, o->count, &route_int, error))
+        return -1;
+    if (!here)
+        return 0;
+    if (!o->list || check_owner_list("the list of owners", o->list, o->count, o->ranks, error))
+        return error_set(error, ERROR_FAILED, "there is no right list of owners");
+    memcpy(route->kept[OLD], o->list, (size_t)o->count * sizeof *o->list);
+    route->checksum = hash_bytes(HASH_BEGIN, o->list, (size_t)o->count * sizeof *o->list);
+    if (world.rank || !division->of->divide)
+        return 0;
+    INTERPOSE_ASIDE;
+    return divide_partition(division->of, size, route->kept[NEW], error);
+}
+
+static int partition_step(const struct described *entry, const epop_window_t *window, struct describe_route *route,
+                          enum route_round round, struct error *error)
+{
+    struct division *division = entry->layout;
+    int64_t count = division->told.count;
+    int which = round == ROUTE_FIRST ? OLD : NEW;
+    if (division->told.ranks != window->old_size)
+        return error_set(error, ERROR_FAILED, "the partition is for %d ranks", (int)division->told.ranks);
+    if (round == ROUTE_SHARES && !route->number)
+        divide_evenly(count, window->new_size, route->kept[NEW]);
+    if (round == ROUTE_FIRST || (round == ROUTE_SHARES && route->number))
+        route->head = (struct route_stream){.element = route_int,
+                                            .copies = count,
+                                            .which = which == OLD ? COPIES_TO_JOINING : COPIES_TO_ALL,
+                                            .before = route->kept[which],
+                                            .after = route->kept[which]};
+    division->before = (struct owners){.list = route->kept[OLD], .count = count, .ranks = window->old_size};
+    division->after = (struct owners){.list = route->kept[NEW], .count = count, .ranks = window->new_size};
+    return 0;
+}
+
+static bool partition_same(const struct describe_route *route, const struct described *now)
+{
+    const struct owners *o = &((const struct division *)now->layout)->before;
+    return o->list && !memcmp(route->kept[OLD], o->list, (size_t)o->count * sizeof *o->list);
+}
+
+static void *take_kept(struct describe_route *route, int place)
+{
+    void *kept = route->kept[place];
+    route->kept[place] = NULL;
+    return kept;
+}
+
+static void partition_take(const struct described *now, const epop_window_t *window, struct describe_route *route)
+{
+    struct division *division = now->layout;
+    if (window->old_rank < 0)
+        division->before.list = division->spare[0] = take_kept(route, OLD);
+    partition_replace(division, window, take_kept(route, NEW));
+}
+
+static const struct route_kind partition_route = {.leads = true,
+                                                  .goes = partition_goes,
+                                                  .list = partition_list,
+                                                  .step = partition_step,
+                                                  .same = partition_same,
+                                                  .take = partition_take};
+
 const struct kind kind_partition = {.word = "partition",
                                     .divides = true,
                                     .terms = partition_terms,
@@ -385,7 +477,8 @@ const struct kind kind_partition = {.word = "partition",
                                     .sum = partition_sum,
                                     .bytes = partition_bytes,
                                     .release = partition_release,
-                                    .forget = partition_forget};
+                                    .forget = partition_forget,
+                                    .route = &partition_route};
 
 /* ---- Owned elements: who has them --------------------------------------------------------------- */
 
@@ -459,19 +552,26 @@ static redist_fault list_side(redist_lists *lists, redist_side side, const epop_
     return fault;
 }
 
+static redist_fault list_both_sides(redist_lists *lists, const epop_window_t *window, const struct owners *before,
+                                    const struct owners *after)
+{
+    int *new_ranks = describe_new_ranks(window);
+    redist_fault fault = new_ranks ? REDIST_FINE : REDIST_NO_MEMORY;
+    if (fault == REDIST_FINE)
+        fault = list_side(lists, REDIST_BEFORE, window, window->old_rank, before, after, new_ranks);
+    if (fault == REDIST_FINE)
+        fault = list_side(lists, REDIST_AFTER, window, window->new_rank, after, before, NULL);
+    free(new_ranks);
+    return fault;
+}
+
 static int move_between_owners(const epop_window_t *window, const struct owners *before, const struct owners *after,
                                MPI_Datatype type, void **local)
 {
     redist_lists lists = {.starts = {NULL, NULL}};
-    int *new_ranks = describe_new_ranks(window);
-    redist_fault fault = new_ranks ? REDIST_FINE : REDIST_NO_MEMORY;
-    if (fault == REDIST_FINE)
-        fault = list_side(&lists, REDIST_BEFORE, window, window->old_rank, before, after, new_ranks);
-    if (fault == REDIST_FINE)
-        fault = list_side(&lists, REDIST_AFTER, window, window->new_rank, after, before, NULL);
+    redist_fault fault = list_both_sides(&lists, window, before, after);
     int result = redist_by_lists(window, &lists, type, local, DESCRIBE_FUNCTION, fault);
     redist_lists_free(&lists);
-    free(new_ranks);
     return result;
 }
 
@@ -547,6 +647,12 @@ void epop_describe_owned(epop_description_t *d, const char *name, void *local, M
     describe_add(d, &kind_owned, name, local, type, flags, &layout, sizeof layout);
 }
 
+static bool is_owned_by(const struct described *entry, const epop_partition_t *partition)
+{
+    const struct owned *owned = entry->layout;
+    return entry->kind == &kind_owned && owned->partition == partition;
+}
+
 static void owned_terms(const struct described *entry, redist_terms *terms)
 {
     const struct owned *owned = entry->layout;
@@ -600,6 +706,30 @@ static int64_t owned_bytes(const struct described *entry, int rank, int size)
     return describe_bytes(entry->type, count_owned(&after, rank));
 }
 
+/* ---- Owned elements: ahead of the window -------------------------------------------------------- */
+
+static bool owned_goes(const struct described *entry)
+{
+    const struct owned *owned = entry->layout;
+    return owned->partition->count > 0;
+}
+
+static int owned_step(const struct described *entry, const epop_window_t *window, struct describe_route *route,
+                      enum route_round round, struct error *error)
+{
+    struct owners before, after;
+    route->anywhere = true;
+    if (round != ROUTE_COUNTS)
+        return 0;
+    owners_on_both_sides(entry, &before, &after);
+    if (list_both_sides(&route->lists, window, &before, &after) != REDIST_FINE)
+        return error_memory(error);
+    route_plan_lists(route, window);
+    return 0;
+}
+
+static const struct route_kind owned_route = {.goes = owned_goes, .step = owned_step};
+
 const struct kind kind_owned = {.word = "owned",
                                 .terms = owned_terms,
                                 .move = owned_move,
@@ -609,4 +739,5 @@ const struct kind kind_owned = {.word = "owned",
                                 .load = owned_load,
                                 .sum = owned_sum,
                                 .bytes = owned_bytes,
-                                .release = describe_release_part};
+                                .release = describe_release_part,
+                                .route = &owned_route};

@@ -1,7 +1,7 @@
 /*
  * Sparse rows by described cuts, balanced by their nonzeros, and elements that a partition owns: checked element by
- * element in every iteration, and changed. described_mesh.so [ROWS [ITERATIONS [constant]]]: or not changed, and of
- * the kinds that move in the window though they are constant, beside one that moves ahead of it.
+ * element in every iteration, and changed. described_mesh.so [ROWS [ITERATIONS [constant]]]: or not changed,
+ * beside blocks with ghosts, which move in the window though they are constant.
  */
 #include <epop/epop.h>
 

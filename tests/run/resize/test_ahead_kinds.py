@@ -1,4 +1,4 @@
-"""Constant data of the kinds that are not dealt out by a rule (sparse rows, by cuts) moves ahead
+"""Constant data of the kinds that are not dealt out by a rule (sparse rows, by cuts, on a partition) moves ahead
 of the window, and is right to the last element; where it cannot, it moves in the window."""
 
 import os
@@ -13,8 +13,8 @@ from scenario import DONE, REFUSED, Scenario, Switch
 from test_ahead import Still, last, resized
 
 N = 800
-ALL = "rews"
-CHANGES = {"e": 8}  # bytes of an element that changes, besides those of u
+ALL = "rewsdp"
+CHANGES = {"e": 8, "p": 8}  # bytes of an element that changes, besides those of u
 
 
 def pool(space, *arguments, start=2, ranks=4, kinds=ALL, **how):
@@ -141,7 +141,7 @@ class Held:
         return last(self.it)
 
 
-@pytest.mark.parametrize("kinds", ["e", ALL])
+@pytest.mark.parametrize("kinds", ["e", "p", ALL])
 def test_other_cuts_in_between(space, kinds):
     """What came for the old ones is of no use."""
     recut = Switch(space, "recut")
