@@ -29,7 +29,8 @@ EPOP_API void epop_describe_csr(epop_description_t *d, const char *name, void *s
 
 /* ---- Items ----------------------------------------------------------------------- */
 
-/* Returns the rank, of `size`, that an item belongs to. Depends on its arguments alone. */
+/* Returns the rank, of `size`, that an item belongs to. Depends on its arguments alone; for constant items, what
+ * `context` leads to is constant, too. */
 typedef int (*epop_owner_t)(const void *item, int size, const void *context);
 
 /* Lists `*count` items, such as particles. In a window and at a restart each goes to its owner among the new ranks, and

@@ -270,6 +270,104 @@ static void items_release(struct described *entry)
     *rule->count = 0;
 }
 
+/* ---- Ahead of the window ------------------------------------------------------------------------ */
+
+/* The function is asked when the ranks list, on the program's thread; each rank then tells each other how many come. */
+
+enum { PEERS, COUNTS, HEARD };
+
+/* The function may look at cuts and partitions that have moved before in a window. */
+static bool items_goes(const struct described *entry)
+{
+    for (const struct described *e = entry->list->entries; e < entry; e++)
+        if (e->kind->divides)
+            return false;
+    return true;
+}
+
+static int ask_owners(const struct rule *rule, const void *items, int64_t extent, int size, int *owners,
+                      struct error *error)
+{
+    INTERPOSE_ASIDE;
+    const char *item = items;
+    for (int64_t i = 0; i < *rule->count; i++, item += extent) {
+        owners[i] = rule->owner(item, size, rule->context);
+        if (owners[i] < 0 || owners[i] >= size)
+            return error_set(error, ERROR_FAILED, "an item belongs to rank %d, of %d ranks", owners[i], size);
+    }
+    return 0;
+}
+
+static int items_list(const struct described *entry, int size, bool here, struct describe_route *route,
+                      struct error *error)
+{
+    const struct rule *rule = entry->layout;
+    const void *items = describe_part_of(entry);
+    redist_element element;
+    if (!here)
+        return 0;
+    if (*rule->count < 0 || (*rule->count && !items) || redist_element_of(entry->type, &element))
+        return error_set(error, ERROR_FAILED, "there are no items");
+    route->number = *rule->count;
+    if (!route_keep(route, PEERS, *rule->count, &route_int, error))
+        return -1;
+    return ask_owners(rule, items, element.extent, size, route->kept[PEERS], error);
+}
+
+/* From the new ranks of the owners to their ranks in the window. */
+static int group_items(const epop_window_t *window, struct describe_route *route, struct error *error)
+{
+    int *peers = route->kept[PEERS], none;
+    int *new_ranks = describe_new_ranks(window);
+    for (int64_t i = 0; new_ranks && i < route->number; i++)
+        peers[i] = new_ranks[peers[i]];
+    bool grouped = new_ranks && redist_lists_group(&route->lists, REDIST_BEFORE, redist_all_size(window),
+                                                   peers ? peers : &none, route->number) == REDIST_FINE;
+    free(new_ranks);
+    return grouped ? 0 : error_memory(error);
+}
+
+static int tell_counts(const epop_window_t *window, struct describe_route *route, struct error *error)
+{
+    int ranks = redist_all_size(window);
+    if (!route_keep(route, COUNTS, ranks, &route_number, error) ||
+        !route_keep(route, HEARD, ranks, &route_number, error) || group_items(window, route, error))
+        return -1;
+    int64_t *counts = route->kept[COUNTS];
+    for (int rank = 0; rank < ranks; rank++)
+        counts[rank] = route->lists.starts[REDIST_BEFORE][rank + 1] - route->lists.starts[REDIST_BEFORE][rank];
+    route->head = (struct route_stream){
+        .element = route_number, .copies = 1, .which = COPIES_APART, .before = counts, .after = route->kept[HEARD]};
+    return 0;
+}
+
+static int items_step(const struct described *entry, const epop_window_t *window, struct describe_route *route,
+                      enum route_round round, struct error *error)
+{
+    (void)entry;
+    route->anywhere = true;
+    if (round == ROUTE_COUNTS)
+        return tell_counts(window, route, error);
+    if (round != ROUTE_DATA)
+        return 0;
+    const int64_t *heard = route->kept[HEARD];
+    int64_t *starts = route->lists.starts[REDIST_AFTER];
+    for (int rank = 0; rank < redist_all_size(window); rank++)
+        starts[rank + 1] = starts[rank] + heard[rank];
+    route_plan_lists(route, window);
+    return 0;
+}
+
+static void items_take(const struct described *now, const epop_window_t *window, struct describe_route *route)
+{
+    const struct rule *rule = now->layout;
+    (void)window;
+    *rule->count = redist_plan_local(&route->plan, REDIST_AFTER);
+}
+
+static const struct route_kind items_route = {
+    .goes = items_goes, .list = items_list, .step = items_step, .take = items_take};
+
 const struct kind kind_items = {.word = "items",
                                 .terms = items_terms,
                                 .move = items_move,
@@ -278,4 +376,5 @@ const struct kind kind_items = {.word = "items",
                                 .load = items_load,
                                 .sum = items_sum,
                                 .bytes = items_bytes,
-                                .release = items_release};
+                                .release = items_release,
+                                .route = &items_route};

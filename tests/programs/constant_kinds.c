@@ -4,7 +4,7 @@
  * iteration.
  *     n=COUNT        rows, elements, and items, of all ranks
  *     kinds=LETTERS  of these: r rows in blocks, e even cuts, w cuts by an array, s cuts by sparse rows, d a partition
- *                    with a function, p one without, i items
+ *                    with a function, p one without, i items, l items that are described last
  *     nap=US         of each iteration, besides
  * Of these files, which are looked for in every iteration:
  *     hold=PATH      as long as it is there the last rank waits, and with it all others; PATH.held says that it does
@@ -122,20 +122,25 @@ static void describe_owned(struct data *d, epop_description_t *list)
     }
 }
 
-/* Items are asked for before anything else is dealt out anew. */
+static void describe_items(struct data *d, epop_description_t *list, char kind)
+{
+    if (has(d, kind))
+        epop_describe_items(list, "items", &d->items, &d->item_count, d->item, owner_of, NULL, EPOP_CONSTANT);
+}
+
 static void describe(void *data, epop_description_t *list)
 {
     struct data *d = data;
     epop_describe_values(list, "values", &d->v, sizeof d->v);
     epop_describe_array(list, "u", &d->u, MPI_DOUBLE, epop_dist_block(d->v.n), 0);
-    if (has(d, 'i'))
-        epop_describe_items(list, "items", &d->items, &d->item_count, d->item, owner_of, NULL, EPOP_CONSTANT);
+    describe_items(d, list, 'i');
     if (has(d, 'r'))
         describe_rows(list, "rows", &d->blocks, MPI_INT, epop_dist_block(d->v.n));
     if (has(d, 'e'))
         describe_even(d, list);
     describe_weighted(d, list);
     describe_owned(d, list);
+    describe_items(d, list, 'l');
 }
 
 /* ---- Looked at, or made ------------------------------------------------------------------------ */
@@ -345,7 +350,7 @@ static int see(struct data *d, bool set)
 {
     struct part blocks = part_of(d, epop_dist_block(d->v.n), set);
     int wrong = see_doubles(&blocks, &d->u, d->v.iterations);
-    if (has(d, 'i'))
+    if (has(d, 'i') || has(d, 'l'))
         wrong += see_items(d, set);
     if (has(d, 'r'))
         wrong += see_rows(&blocks, &d->blocks, false);

@@ -1,4 +1,4 @@
-"""Constant data of the kinds that are not dealt out by a rule (sparse rows, by cuts, on a partition) moves ahead
+"""Constant data of the kinds that are not dealt out by a rule (sparse rows, by cuts, on a partition, items) moves ahead
 of the window, and is right to the last element; where it cannot, it moves in the window."""
 
 import os
@@ -13,7 +13,7 @@ from scenario import DONE, REFUSED, Scenario, Switch
 from test_ahead import Still, last, resized
 
 N = 800
-ALL = "rewsdp"
+ALL = "irewsdp"
 CHANGES = {"e": 8, "p": 8}  # bytes of an element that changes, besides those of u
 
 
@@ -121,6 +121,16 @@ def test_all_moves_in_the_window(space):
         done = resized(it, size)
         assert "ahead" not in done and done["bytes"] > in_window(ALL), done
     it.stop(ranks=2, windows=3)
+
+
+@pytest.mark.parametrize("before, ahead", [("r", True), ("e", False), ("p", False)])
+def test_items_behind_what_is_dealt_out_anew(space, before, ahead):
+    """Their function may look at it."""
+    it = pool(space, kinds=before + "l")
+    for size in (4, 2):
+        done = resized(it, size)
+        assert (done["bytes"] <= in_window(before)) == ahead and done["ahead"] > 0, done
+    it.stop(ranks=2, windows=2)
 
 
 class Held:
