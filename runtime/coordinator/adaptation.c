@@ -276,7 +276,8 @@ static void everybody_ready(struct coordinator *c)
     a->held = changes_hold(c);
     if (a->held)
         return;
-    bool without = !c->config.ahead || is_for_phase(a) || a->balance || c->ways.late || c->ways.replaces;
+    bool later = c->ways.late && a->joining; /* they are not there yet */
+    bool without = !c->config.ahead || is_for_phase(a) || a->balance || later || c->ways.replaces;
     /* A rank that is still attaching, at the job's start, would not hear that it is to list. */
     if (without || !processes_all_attached(c))
         connect_joiners(c);

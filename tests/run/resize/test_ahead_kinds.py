@@ -112,6 +112,29 @@ def test_random_resizes_by_processes_that_come_and_go(space):
     it.stop(ranks=go_at_random(it, rng, ALL, 10, range(1, 5)))
 
 
+def by_spawn(space, *options):
+    return by_join(space, options=joining.SPAWN + options)
+
+
+@joining.needed
+def test_spawned_in_the_window(space):
+    """What they get moves there, too; where nobody joins it comes ahead."""
+    it = by_spawn(space)
+    for size, ahead in ((4, False), (2, True), (3, False), (1, True)):
+        done = resized(it, size)
+        assert (done.get("ahead", 0) > 0) == ahead and (done["bytes"] <= in_window(ALL)) == ahead, done
+    it.stop(ranks=1, windows=4)
+
+
+@joining.needed
+@pytest.mark.parametrize("options", [joining.ASYNC, joining.ASYNC + joining.SINGLE], ids=["all", "single"])
+def test_spawned_before_the_window(space, options):
+    it = by_spawn(space, *options)
+    for size in (4, 2, 3, 1):
+        comes_ahead(it, (size,))
+    it.stop(ranks=1, windows=4)
+
+
 # ---- It is not wanted, or of no use
 
 
