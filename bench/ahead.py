@@ -16,6 +16,7 @@ from jobs import Job
 
 WAYS = {"ahead": (), "window": ("--no-ahead-data",)}
 SIZES = (2, 4, 2)
+NONE = "none", 0, 0, "vectors"
 
 
 def iterations(path):
@@ -30,11 +31,11 @@ def mean_between(times, begin, end):
     return statistics.mean(found) if found else None
 
 
-def one_job(build, mpiexec, options, mib, percent, steps):
+def one_job(build, mpiexec, options, mib, percent, data, steps):
     """For each change: its stall, the seconds that data moved ahead, and how much longer iterations took meanwhile."""
     file = build / f"bench/ahead-{os.getpid()}"
     job = Job(build, [mpiexec, "-n", SIZES[0], build / "bin/epop", *options, build / "bench/constants.so", mib,
-                      percent, steps, file])
+                      percent, steps, file, data])
     try:
         waits = []
         for size in SIZES[1:]:
@@ -58,10 +59,12 @@ def one_job(build, mpiexec, options, mib, percent, steps):
 
 
 def kinds(quick):
-    yield "none", 0, 0
+    """(way, MiB, percent that is constant, what that is)"""
+    yield NONE
     for mib in (64,) if quick else (64, 512):
         for percent in (0, 50, 90, 100):
-            yield from ((way, mib, percent) for way in WAYS)
+            yield from ((way, mib, percent, "vectors") for way in WAYS)
+    yield from ((way, 64, 90, "rows") for way in WAYS)
 
 
 def middle(values):
@@ -74,18 +77,17 @@ def bench(build, mpiexec, quick, note, rate):
     found = {}
     for turn in range(4 if quick else 8):
         for kind in list(kinds(quick))[:: -1 if turn % 2 else 1]:  # who comes first meets a machine that has rested
-            way, mib, percent = kind
-            for change, result in zip(("2->4", "4->2"), one_job(build, mpiexec, WAYS.get(way, ()), mib, percent,
-                                                                int(2000 * rate))):
+            way, *what = kind
+            for change, result in zip(("2->4", "4->2"), one_job(build, mpiexec, WAYS.get(way, ()), *what, int(2000 * rate))):
                 found.setdefault((change, kind), []).append(result)
-    for (change, (way, mib, percent)), results in found.items():
+    for (change, (way, mib, percent, data)), results in found.items():
         stall = middle(result["stall"] for result in results)
-        beside = found.get((change, ("window", mib, percent)), results)
+        beside = found.get((change, ("window", mib, percent, data)), results)
         line = {"stall_ms": stall * 1e3,
                 "over_window": middle(a["stall"] / b["stall"] for a, b in zip(results, beside)),
-                "over_none": middle(a["stall"] / b["stall"] for a, b in zip(results, found[change, ("none", 0, 0)])),
+                "over_none": middle(a["stall"] / b["stall"] for a, b in zip(results, found[change, NONE])),
                 "ahead_ms": middle(result["moved"] for result in results) * 1e3}
         slower = middle(result["slower"] for result in results)
         if slower:
             line["iterations_over_before"] = slower
-        note(bench="ahead", change=change, way=way, mib=mib, constant=percent, **line, rounds=len(results))
+        note(bench="ahead", change=change, way=way, mib=mib, constant=percent, data=data, **line, rounds=len(results))

@@ -265,10 +265,11 @@ def pair(results, key, figure):
 
 def ahead(results):
     those, rows = of(results, "ahead", way="none") + of(results, "ahead", way="ahead"), []
-    for mib, constant in distinct(those, "mib", "constant"):
-        each = [one(those, mib=mib, constant=constant, change=change) for change in ("2->4", "4->2")]
+    for mib, constant, data in distinct(those, "mib", "constant", "data"):
+        each = [one(those, mib=mib, constant=constant, data=data, change=change) for change in ("2->4", "4->2")]
         moved = [{"seconds": result["ahead_ms"] / 1e3} for result in each if result.get("ahead_ms")]
-        rows.append([f"{mib} MiB, {constant} %" if mib else "none", pair(each, "stall_ms", number),
+        title = f"{mib} MiB, {constant} %" + (", sparse rows" if data == "rows" else "")
+        rows.append([title if mib else "none", pair(each, "stall_ms", number),
                      pair(each, "over_window", ratio) if mib else "-", pair(each, "iterations_over_before", ratio),
                      pair(moved, "seconds", number)])
     return ["data, constant", "stall in ms", "stall / with `--no-ahead-data`", "iterations / before", "data moves for, in s"], rows
