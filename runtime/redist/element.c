@@ -79,34 +79,6 @@ redist_fault redist_new_block(const redist_element *element, int64_t count, void
             memcpy(to + i * to_step, from + i * from_step, bytes);                                                     \
         return
 
-enum { LINE = 64, STRETCH = 32 << 10 };
-
-/* Runs of some cache lines with gaps that are not much longer. The processor's prefetcher knows no such pattern, and
- * the runs come one by one at the full latency of the memory; a stretch that is read in a row first takes up to half.
- */
-static bool worth_a_stretch(int64_t step, int64_t length)
-{
-    return length > LINE && step > length && step <= 4 * length && step <= STRETCH / 4;
-}
-
-static void read_ahead(const char *from, int64_t bytes)
-{
-    for (int64_t at = 0; at < bytes; at += LINE)
-        (void)*(const volatile char *)(from + at);
-}
-
-static void copy_by_stretches(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t length,
-                              int64_t times)
-{
-    int64_t most = STRETCH / from_step;
-    for (int64_t i = 0; i < times; i++) {
-        int64_t rest = times - i < most ? times - i : most;
-        if (i % most == 0)
-            read_ahead(from + i * from_step, (rest - 1) * from_step + length);
-        memcpy(to + i * to_step, from + i * from_step, (size_t)length);
-    }
-}
-
 /* `times` runs of `length` bytes. The fixed lengths become single moves. */
 static void copy_runs(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t length, int64_t times)
 {
@@ -119,10 +91,6 @@ static void copy_runs(char *to, int64_t to_step, const char *from, int64_t from_
         COPY_FIXED(16);
         COPY_FIXED(24);
         COPY_FIXED(32);
-    }
-    if (worth_a_stretch(from_step, length)) {
-        copy_by_stretches(to, to_step, from, from_step, length, times);
-        return;
     }
     for (int64_t i = 0; i < times; i++)
         memcpy(to + i * to_step, from + i * from_step, (size_t)length);
