@@ -193,6 +193,7 @@ enum { SLOTS = 4, REQUESTS = 2 * SLOTS, WAVE = 8 };
 
 int64_t redist_staged_bytes = 512 << 10;
 int64_t redist_direct_bytes = 1 << 30;
+int redist_wave_steps = WAVE;
 
 /* The last buffer is for local copies of elements that reach into each other. */
 static int64_t copy_bytes(const redist_element *element)
@@ -217,6 +218,7 @@ typedef struct lane {
 typedef struct slot {
     redist_stream stream; /* of a chunk that is still to be unpacked */
     int64_t count;        /* its elements; 0: nothing to unpack */
+    int64_t at;           /* of a chunk that is sent from where it lies in the old block; -1: it is packed */
 } slot;
 
 typedef struct state {
@@ -224,10 +226,16 @@ typedef struct state {
     lane lanes[2];
     slot slots[REQUESTS]; /* first those of the sending lane */
     MPI_Request requests[REQUESTS];
-    redist_stream own;     /* what stays on this rank */
+    redist_stream own;     /* what stays on this rank, */
+    int64_t own_total;     /* and how many elements that is */
     int64_t wave, handled; /* elements in the first wave of both lanes, and those that have come past */
     int error;             /* the first one */
 } state;
+
+static int64_t smaller(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
 
 static void note_error(state *s, int error)
 {
@@ -256,14 +264,15 @@ static int next_wave(const redist_exchange *exchange, lane *l)
     const redist_plan *plan = exchange->plan;
     if (l->next_step >= plan->size)
         return 0;
-    for (int i = 0; i < WAVE; i++, l->next_step++) {
+    for (int i = 0; i < WAVE; i++) {
         l->streams[i] = (redist_stream){.left = 0};
-        if (l->next_step >= plan->size)
+        if (i >= redist_wave_steps || l->next_step >= plan->size)
             continue;
         int sends = l->side == REDIST_BEFORE;
         int peer = (plan->me + (sends ? l->next_step : plan->size - l->next_step)) % plan->size;
         l->peers[i] = peer;
         l->streams[i] = redist_stream_start(plan, exchange->rows, sends ? plan->me : peer, sends ? peer : plan->me);
+        l->next_step++;
     }
     l->turn = WAVE - 1;
     return 1;
@@ -338,6 +347,7 @@ static void send_chunk(state *s, lane *l, int index)
     redist_stream rest = *stream;
     int64_t at = redist_stream_skip(&rest, count, REDIST_BEFORE);
     const char *buffer = buffer_of(exchange, index);
+    s->slots[index].at = at;
     if (at >= 0) {
         *stream = rest;
         buffer = (const char *)exchange->before + at * exchange->element.extent;
@@ -370,23 +380,6 @@ static void receive_chunk(state *s, lane *l, int index)
     s->handled += count - slot->count;
 }
 
-/* Fills the free slots of a lane. */
-static void fill_slots(state *s, redist_side side)
-{
-    lane *l = &s->lanes[side];
-    int first = side == REDIST_BEFORE ? 0 : SLOTS;
-    for (int i = first; i < first + SLOTS; i++) {
-        if (s->requests[i] != MPI_REQUEST_NULL)
-            continue;
-        if (!next_turn(s->exchange, l))
-            return;
-        if (side == REDIST_BEFORE)
-            send_chunk(s, l, i);
-        else
-            receive_chunk(s, l, i);
-    }
-}
-
 static void finish_slot(state *s, int index)
 {
     slot *slot = &s->slots[index];
@@ -411,6 +404,14 @@ static void copy_by_packing(state *s, int64_t count)
     }
 }
 
+static void keep_piece(const redist_exchange *exchange, const redist_piece *piece)
+{
+    if (exchange->closes_up)
+        redist_move_down(&exchange->element, piece, exchange->after);
+    else
+        redist_copy(&exchange->element, piece, exchange->before, exchange->after);
+}
+
 static void copy_what_stays(state *s, int64_t count)
 {
     const redist_exchange *exchange = s->exchange;
@@ -420,17 +421,59 @@ static void copy_what_stays(state *s, int64_t count)
         return;
     }
     while (count > 0 && redist_stream_take(&s->own, count, &piece)) {
-        redist_copy(&exchange->element, &piece, exchange->before, exchange->after);
+        keep_piece(exchange, &piece);
         count -= piece.length * piece.times;
     }
 }
 
-/* Copies as large a part of what stays as has come past of the first wave: the same stretch of the blocks. */
-static void keep_up(state *s, int64_t own_total)
+/* The place of the next element in the old block. */
+static int64_t next_place(redist_stream stream)
+{
+    redist_piece piece;
+    return redist_stream_take(&stream, 1, &piece) ? piece.on[REDIST_BEFORE].at : INT64_MAX;
+}
+
+/* The first place in the old block whose element leaves and has not yet; streams go up in it. */
+static int64_t first_to_leave(const state *s)
+{
+    const lane *l = &s->lanes[REDIST_BEFORE];
+    int64_t first = l->next_step < s->exchange->plan->size ? 0 : INT64_MAX;
+    for (int i = 0; i < WAVE; i++)
+        first = smaller(first, next_place(l->streams[i]));
+    for (int i = 0; i < SLOTS; i++)
+        if (s->requests[i] != MPI_REQUEST_NULL && s->slots[i].at >= 0)
+            first = smaller(first, s->slots[i].at);
+    return first;
+}
+
+/* Copies as large a part of what stays as has come past of the first wave: the same stretch of the blocks. Closing up
+ * fills the places from the first one on, one by one. */
+static void keep_up(state *s)
 {
     double part = s->handled < s->wave ? (double)s->handled / (double)s->wave : 1;
-    int64_t due = part < 1 ? (int64_t)(part * (double)own_total) : own_total;
-    copy_what_stays(s, due - (own_total - s->own.left));
+    int64_t due = part < 1 ? (int64_t)(part * (double)s->own_total) : s->own_total;
+    if (s->exchange->closes_up)
+        due = smaller(due, first_to_leave(s));
+    copy_what_stays(s, due - (s->own_total - s->own.left));
+}
+
+/* Fills the free slots of a lane. */
+static void fill_slots(state *s, redist_side side)
+{
+    lane *l = &s->lanes[side];
+    int first = side == REDIST_BEFORE ? 0 : SLOTS;
+    for (int i = first; i < first + SLOTS; i++) {
+        if (s->requests[i] != MPI_REQUEST_NULL)
+            continue;
+        if (!next_turn(s->exchange, l))
+            return;
+        if (side == REDIST_AFTER) {
+            receive_chunk(s, l, i);
+            continue;
+        }
+        send_chunk(s, l, i);
+        keep_up(s);
+    }
 }
 
 /* What this rank gets, less what it had: from the distributions alone, not from what the lanes do. */
@@ -452,19 +495,19 @@ static void start_exchange(state *s, const redist_exchange *exchange)
         if (next_wave(exchange, &s->lanes[side]))
             s->wave += left_in_wave(&s->lanes[side]);
     }
-    if (exchange->before != exchange->after)
+    if (exchange->before != exchange->after || exchange->closes_up)
         s->own = redist_stream_start(plan, exchange->rows, plan->me, plan->me);
+    s->own_total = s->own.left;
     for (int i = 0; i < REQUESTS; i++)
         s->requests[i] = MPI_REQUEST_NULL;
 }
 
 static int run_exchange(state *s)
 {
-    int64_t own_total = s->own.left;
     for (;;) {
         fill_slots(s, REDIST_AFTER);
         fill_slots(s, REDIST_BEFORE);
-        keep_up(s, own_total);
+        keep_up(s);
         int index = MPI_UNDEFINED;
         note_error(s, redist_wait_any(REQUESTS, s->requests, &index));
         if (index == MPI_UNDEFINED)

@@ -5,6 +5,8 @@
 #ifndef REDIST_EXCHANGE_H
 #define REDIST_EXCHANGE_H
 
+#include <stdbool.h>
+
 #include "runtime/redist/element.h"
 #include "runtime/redist/plan.h"
 
@@ -49,6 +51,7 @@ int64_t redist_stream_skip(redist_stream *stream, int64_t count, redist_side sid
 /* The largest message of packed elements, and of elements sent from where they are; bytes. Variables, so that
  * tests can cut small data into many messages. The same on every rank. */
 extern int64_t redist_staged_bytes, redist_direct_bytes;
+extern int redist_wave_steps; /* steps of a lane that go on side by side, at most 8 */
 
 typedef struct redist_exchange {
     const redist_plan *plan;
@@ -57,6 +60,8 @@ typedef struct redist_exchange {
     const void *before; /* the old block */
     void *after;        /* the new one; the same: what this rank keeps is in place */
     char *staging;      /* redist_staging_bytes of them */
+    /* The new block is part of the old one, and there is no way back: what stays is closed up while the rest leaves. */
+    bool closes_up;
 } redist_exchange;
 
 /* What an exchange needs besides the blocks. */

@@ -14,9 +14,10 @@
 /* ---- Where the new block is made ---------------------------------------------------------------- */
 
 /*
- * A block that only loses elements is closed up and cut off when all that goes has arrived; one that only gets some at
- * its end is extended. Neither takes a second block, and both leave what stays in its place as far as possible. For all
- * others there is a new block beside the old one.
+ * A block that only loses elements is closed up and cut off: while they leave, or, where an error could still bring the
+ * old block back, when all of them have arrived. One that only gets some at its end is extended. Neither takes a second
+ * block, and both leave what stays in its place as far as possible. For all others there is a new block beside the old
+ * one.
  *
  * Extending is realloc(), which moves pages instead of bytes if a block has pages of its own. The memory for it is made
  * sure of by a new block, as on any other rank, before the ranks agree; nothing is written to that, so that it costs
@@ -41,6 +42,13 @@ static redist_fault block_prepare(redist_exchange *exchange)
         return REDIST_FINE;
     }
     return redist_new_block(&exchange->element, redist_plan_local(plan, REDIST_AFTER), &exchange->after);
+}
+
+static bool only_loses(const redist_exchange *exchange)
+{
+    const redist_plan *plan = exchange->plan;
+    return exchange->after && exchange->after == exchange->before && redist_plan_shrinks(plan) &&
+           !redist_plan_in_place(plan);
 }
 
 /* The ranks have agreed. The old block may move: it is exchange->before afterwards. */
@@ -71,7 +79,6 @@ static void close_up(redist_exchange *exchange)
     redist_piece piece;
     while (redist_cursor_take(&own, own.total, &piece))
         redist_move_down(&exchange->element, &piece, exchange->after);
-    cut_off(exchange, REDIST_AFTER);
 }
 
 /* All has arrived everywhere: `after` becomes the whole new block, and there is no other. */
@@ -80,8 +87,10 @@ static void block_end(redist_exchange *exchange)
     if (exchange->after != exchange->before) {
         free((void *)exchange->before);
         exchange->before = NULL;
-    } else if (exchange->after && redist_plan_shrinks(exchange->plan) && !redist_plan_in_place(exchange->plan)) {
-        close_up(exchange);
+    } else if (only_loses(exchange)) {
+        if (!exchange->closes_up)
+            close_up(exchange);
+        cut_off(exchange, REDIST_AFTER);
     }
 }
 
@@ -148,6 +157,7 @@ static int move_agreed(struct move *m, char *staging)
     exchange->plan = &m->plan; /* it may have been noted elsewhere since */
     exchange->staging = staging;
     block_begin(exchange, function);
+    exchange->closes_up = !m->terms.may_fail && only_loses(exchange);
     int result = redist_agree_on_end(m->plan.window, &m->terms, redist_audit_exchange(exchange, function, &before));
     if (result != EPOP_OK)
         return result;

@@ -63,6 +63,7 @@ static void random_limits(void)
 {
     static const int64_t staged[] = {32, 100, 1000, 128 << 10};
     redist_staged_bytes = staged[pick(4)];
+    redist_wave_steps = 1 + (int)pick(8);
     redist_direct_bytes = pick(2) ? 1 << 30 : 1 + pick(3000);
     redist_replicated_bytes = pick(2) ? 4 << 20 : 1 + pick(100);
     redist_extended_bytes = pick(2) ? 1 : 32 << 20;
@@ -157,11 +158,12 @@ static void check_matrix(const test_world *world, const epop_dist2d_t *before, c
 
 static void round_1d(const test_world *world, const test_type *type)
 {
-    int64_t count = pick(2) ? pick(20) : pick(3000);
+    bool large = !pick(12); /* messages that MPI does not copy at once */
+    int64_t count = large ? pick(100000) : pick(2) ? pick(20) : pick(3000);
     epop_dist2d_t before = {.rows = epop_dist_block(1), .grid_rows = 1}, after = before;
     before.grid_cols = world->window.old_size;
     after.grid_cols = world->window.new_size;
-    before.cols = random_dist(count, before.grid_cols);
+    before.cols = large ? epop_dist_block_cyclic(count, 1 + pick(20000)) : random_dist(count, before.grid_cols);
     after.cols = pick(2) && before.cols.kind != EPOP_DIST_CUTS ? before.cols : random_dist(count, after.grid_cols);
     bool same = before.cols.kind != EPOP_DIST_CUTS && memcmp(&before.cols, &after.cols, sizeof before.cols) == 0;
     check_matrix(world, &before, &after, same ? SAME_RULE : BETWEEN, type);
@@ -427,6 +429,8 @@ static void play_round(MPI_Comm comm, const test_type types[TEST_TYPES])
     const test_type *type = &types[pick(TEST_TYPES)];
     random_world(&world, comm);
     random_limits();
+    /* Where errors return, blocks stay as they are until all is well. */
+    MPI_Comm_set_errhandler(comm, pick(2) ? MPI_ERRORS_RETURN : MPI_ERRORS_ARE_FATAL);
     switch (pick(8)) {
     case 0:
         round_replicated(&world, type);
