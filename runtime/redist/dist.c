@@ -475,6 +475,15 @@ static redist_strides strides_of(const half *h, int fast_is_contiguous)
     return (redist_strides){.slow = 1, .fast = h->local[0]};
 }
 
+static bool lines_are_even(const redist_cursor *cursor, int64_t line)
+{
+    const redist_run *run = &cursor->run;
+    const redist_strides *strides = cursor->strides;
+    return run->times > 1 && run->length * run->times == line &&
+           strides[REDIST_BEFORE].slow == run->times * run->before_step * strides[REDIST_BEFORE].fast &&
+           strides[REDIST_AFTER].slow == run->times * run->after_step * strides[REDIST_AFTER].fast;
+}
+
 redist_cursor redist_cursor_start(const epop_dist2d_t *before, int old, const epop_dist2d_t *after, int now)
 {
     int fast_is_rows = before->column_major != 0;
@@ -499,6 +508,7 @@ redist_cursor redist_cursor_start(const epop_dist2d_t *before, int old, const ep
     first_run(&cursor);
     cursor.one_run = cursor.run.length * cursor.run.times == (whole_lines ? cursor.total : fast);
     cursor.one_run = cursor.one_run && cursor.run.times == 1;
+    cursor.even = lines_are_even(&cursor, fast);
     return cursor;
 }
 
@@ -547,7 +557,8 @@ static void take_whole_lines(redist_cursor *cursor, int64_t lines, redist_piece 
 static void take_runs(redist_cursor *cursor, int64_t most, redist_piece *piece)
 {
     redist_run *run = &cursor->run;
-    int64_t times = run->times - cursor->run_time, length = run->length - cursor->run_at;
+    int64_t lines = cursor->even ? cursor->row.length - cursor->row_at : 1;
+    int64_t times = lines * run->times - cursor->run_time, length = run->length - cursor->run_at;
     if (cursor->run_at == 0 && most >= length) {
         piece->length = length;
         piece->times = most / length < times ? most / length : times;
@@ -561,8 +572,14 @@ static void take_runs(redist_cursor *cursor, int64_t most, redist_piece *piece)
             cursor->run_time++;
         }
     }
-    if (cursor->run_time == run->times && !next_run(cursor))
-        next_row(cursor, 1);
+    if (cursor->run_time < run->times)
+        return;
+    lines = cursor->run_time / run->times;
+    times = cursor->run_time % run->times;
+    if (next_run(cursor))
+        return;
+    next_row(cursor, lines);
+    cursor->run_time = times;
 }
 
 int redist_cursor_take(redist_cursor *cursor, int64_t most, redist_piece *piece)

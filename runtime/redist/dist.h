@@ -85,6 +85,7 @@ typedef struct redist_cursor {
     int64_t row_time, row_at, run_time, run_at;
     int64_t scale; /* elements per index of the fast dimension */
     int one_run;   /* the fast dimension is a single run */
+    bool even;     /* it is runs at one distance, which is also that from the last run of a line to the next line */
     redist_strides strides[2];
 } redist_cursor;
 

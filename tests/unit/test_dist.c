@@ -240,6 +240,28 @@ static void test_large_cursor(void **state)
     assert_false(redist_cursor_take(&cursor, 1, &piece));
 }
 
+static int64_t count_pieces(int64_t rows)
+{
+    epop_dist2d_t before = {.rows = epop_dist_block_cyclic(rows, 64), .cols = epop_dist_block(1000), .grid_rows = 1};
+    before.grid_cols = before.column_major = 1;
+    epop_dist2d_t after = before;
+    after.grid_rows = 2;
+    redist_cursor cursor = redist_cursor_start(&before, 0, &after, 1);
+    redist_piece piece;
+    int64_t count = 0;
+    while (redist_cursor_take(&cursor, INT64_MAX, &piece))
+        count++;
+    return count;
+}
+
+/* Columns whose runs go on at the same distance in the next one are no pieces of their own. */
+static void test_even_lines(void **state)
+{
+    (void)state;
+    assert_int_equal(count_pieces(1024), 1);
+    assert_int_equal(count_pieces(1025), 1000);
+}
+
 static void test_grids(void **state)
 {
     (void)state;
@@ -270,8 +292,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_dists),        cmocka_unit_test(test_meets),        cmocka_unit_test(test_cursors),
-        cmocka_unit_test(test_large_counts), cmocka_unit_test(test_large_cursor), cmocka_unit_test(test_grids),
-        cmocka_unit_test(test_map_print),
+        cmocka_unit_test(test_large_counts), cmocka_unit_test(test_large_cursor), cmocka_unit_test(test_even_lines),
+        cmocka_unit_test(test_grids),        cmocka_unit_test(test_map_print),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
