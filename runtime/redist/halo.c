@@ -14,8 +14,6 @@
 #include "runtime/redist/traffic.h"
 #include "runtime/redist/wait.h"
 
-enum { DIRECTIONS = 729 }; /* 3 ^ EPOP_BLOCKS_DIMS */
-
 /* A message each way; of this rank itself, where a dimension is periodic and not divided: only a copy. */
 struct peer {
     int rank; /* in comm */
@@ -32,43 +30,51 @@ struct epop_halo {
     redist_element element;
     MPI_Comm comm;
     bool counts; /* in the window: these bytes are told as redistribution's */
-    int rank, place[EPOP_BLOCKS_DIMS], directions;
+    int rank, place[EPOP_BLOCKS_DIMS], holders[EPOP_BLOCKS_DIMS], directions;
     int64_t owned[EPOP_BLOCKS_DIMS];
     struct redist_part part;
     void *array;
-    int peer_of[DIRECTIONS]; /* -1: nobody */
-    int count;               /* of peers */
+    int count; /* of peers */
     struct peer *peers;
     MPI_Request *requests; /* two for each peer: sending, receiving */
     char *staging;
+    int peer_of[]; /* for each direction; -1: nobody */
 };
 
 /* ---- Who is where -------------------------------------------------------------- */
 
-/* Step of a direction in dimension i: -1, 0 or 1. */
-static int direction_step(int direction, int i)
+/* Steps of a direction: -1, 0 or 1 in each dimension. */
+static void steps_of(int direction, int dims, int *steps)
 {
-    for (; i > 0; i--)
-        direction /= 3;
-    return direction % 3 - 1;
+    for (int i = 0; i < dims; i++, direction /= 3)
+        steps[i] = direction % 3 - 1;
+}
+
+/* Those of the next direction. */
+static void next_steps(int *steps)
+{
+    int i = 0;
+    while (i < EPOP_BLOCKS_DIMS - 1 && steps[i] == 1)
+        steps[i++] = -1;
+    steps[i]++;
 }
 
 /* The rank in that direction; -1: none, or no ghosts there. */
-static int neighbour(const struct epop_halo *halo, int direction)
+static int neighbour(const struct epop_halo *halo, const int *steps)
 {
-    const struct redist_layout *layout = &halo->layout;
+    const epop_blocks_t *blocks = &halo->layout.blocks;
     int rank = 0;
     bool moves = false;
-    for (int i = 0; i < layout->blocks.dims; i++) {
-        int step = direction_step(direction, i), holders = redist_layout_holders(layout, i), to = halo->place[i] + step;
-        if (step && !layout->blocks.ghosts[i])
+    for (int i = 0; i < blocks->dims; i++) {
+        int holders = halo->holders[i], to = halo->place[i] + steps[i];
+        if (steps[i] && !blocks->ghosts[i])
             return -1;
-        if (layout->blocks.periodic[i])
+        if (blocks->periodic[i])
             to = (to + holders) % holders;
         if (to < 0 || to >= holders)
             return -1;
-        moves = moves || step;
-        rank = rank * layout->grid[i] + to;
+        moves = moves || steps[i];
+        rank = rank * halo->layout.grid[i] + to;
     }
     return moves ? rank : -1;
 }
@@ -77,13 +83,13 @@ static int neighbour(const struct epop_halo *halo, int direction)
  * What goes in that direction (BEFORE), or the ghosts that are there (AFTER). Across dimensions in which the direction
  * does not step it is all that the block owns, boundary included, as the neighbour has the same there.
  */
-static struct redist_boxes region(const struct epop_halo *halo, int direction, redist_side side)
+static struct redist_boxes region(const struct epop_halo *halo, const int *steps, redist_side side)
 {
     const epop_blocks_t *blocks = &halo->layout.blocks;
     const struct redist_part *part = &halo->part;
     int64_t at = part->at, count[EPOP_BLOCKS_DIMS];
     for (int i = 0; i < blocks->dims; i++) {
-        int step = direction_step(direction, i), ghosts = blocks->ghosts[i];
+        int step = steps[i], ghosts = blocks->ghosts[i];
         int64_t edge = blocks->periodic[i] ? 0 : ghosts, begin = part->first[i];
         count[i] = step ? ghosts : part->count[i];
         if (step) { /* from where the local array begins, ghosts included */
@@ -111,20 +117,21 @@ static int peer_of_rank(struct epop_halo *halo, int rank)
 
 static void find_peers(struct epop_halo *halo)
 {
-    for (int d = 0; d < halo->directions; d++) {
-        int rank = neighbour(halo, d);
+    int steps[EPOP_BLOCKS_DIMS];
+    steps_of(0, EPOP_BLOCKS_DIMS, steps);
+    for (int d = 0; d < halo->directions; d++, next_steps(steps)) {
+        int rank = neighbour(halo, steps);
         halo->peer_of[d] = rank < 0 ? -1 : peer_of_rank(halo, rank);
         if (rank < 0)
             continue;
         struct peer *peer = &halo->peers[halo->peer_of[d]];
-        struct redist_boxes out = region(halo, d, REDIST_BEFORE);
+        struct redist_boxes out = region(halo, steps, REDIST_BEFORE);
         peer->elements += out.left;
-        peer->regions++;
+        if (peer->regions++)
+            continue;
         peer->direct[REDIST_BEFORE] = out;
+        peer->direct[REDIST_AFTER] = region(halo, steps, REDIST_AFTER);
     }
-    for (int d = 0; d < halo->directions; d++)
-        if (halo->peer_of[d] >= 0)
-            halo->peers[halo->peer_of[d]].direct[REDIST_AFTER] = region(halo, d, REDIST_AFTER);
 }
 
 /* Bytes of staging, and each peer's place in it, once there is one. */
@@ -170,28 +177,42 @@ static redist_fault allocate_messages(struct epop_halo *halo)
 static void find_neighbours(struct epop_halo *halo)
 {
     const struct redist_layout *layout = &halo->layout;
-    for (int i = 0; i < layout->blocks.dims; i++)
+    for (int i = 0; i < layout->blocks.dims; i++) {
+        halo->holders[i] = redist_layout_holders(layout, i);
         halo->owned[i] =
             epop_dist_local_count(epop_dist_block(layout->blocks.count[i]), halo->place[i], layout->grid[i]);
+    }
     find_peers(halo);
+}
+
+static int smaller(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+static int count_directions(const struct redist_layout *layout)
+{
+    int directions = 1;
+    for (int i = 0; i < layout->blocks.dims; i++)
+        directions *= 3;
+    return directions;
 }
 
 redist_fault redist_halo_make(struct epop_halo **made, const struct redist_layout *layout, int rank,
                               const redist_element *element, MPI_Comm comm, const int *ranks)
 {
-    struct epop_halo *halo = *made = calloc(1, sizeof *halo);
+    int directions = count_directions(layout), peers = smaller(directions, layout->size);
+    struct epop_halo *halo = *made = malloc(sizeof *halo + (size_t)directions * sizeof *halo->peer_of);
     if (!halo)
         return REDIST_NO_MEMORY;
-    halo->layout = *layout;
-    halo->element = *element;
-    halo->comm = comm;
-    halo->counts = ranks;
-    halo->rank = rank;
-    halo->directions = 1;
-    for (int i = 0; i < layout->blocks.dims; i++)
-        halo->directions *= 3;
-    halo->part = redist_layout_part(layout, rank);
-    if (!(halo->peers = malloc((size_t)halo->directions * sizeof *halo->peers)))
+    *halo = (struct epop_halo){.layout = *layout,
+                               .element = *element,
+                               .comm = comm,
+                               .counts = ranks,
+                               .rank = rank,
+                               .directions = directions,
+                               .part = redist_layout_part(layout, rank)};
+    if (!(halo->peers = malloc((size_t)peers * sizeof *halo->peers)))
         return REDIST_NO_MEMORY;
     if (halo->part.elements > 0 && redist_layout_place(layout, rank, halo->place) && element->size > 0)
         find_neighbours(halo);
@@ -213,12 +234,13 @@ static int pack_ghosts(const struct epop_halo *halo, int p)
 {
     const struct peer *peer = &halo->peers[p];
     int64_t position = 0;
-    int error = MPI_SUCCESS;
+    int error = MPI_SUCCESS, steps[EPOP_BLOCKS_DIMS];
     redist_piece piece;
     for (int d = 0; d < halo->directions; d++) {
         if (halo->peer_of[d] != p)
             continue;
-        struct redist_boxes out = region(halo, d, REDIST_BEFORE);
+        steps_of(d, halo->layout.blocks.dims, steps);
+        struct redist_boxes out = region(halo, steps, REDIST_BEFORE);
         while (error == MPI_SUCCESS && redist_boxes_take(&out, out.left, &piece))
             error = redist_pack(&halo->element, &piece, halo->array, peer->staging[REDIST_BEFORE],
                                 peer_bytes(halo, peer), &position);
@@ -230,12 +252,13 @@ static int unpack_ghosts(const struct epop_halo *halo, int p)
 {
     const struct peer *peer = &halo->peers[p];
     int64_t position = 0;
-    int error = MPI_SUCCESS;
+    int error = MPI_SUCCESS, steps[EPOP_BLOCKS_DIMS];
     redist_piece piece;
     for (int d = halo->directions - 1; d >= 0; d--) {
         if (halo->peer_of[d] != p)
             continue;
-        struct redist_boxes in = region(halo, d, REDIST_AFTER);
+        steps_of(d, halo->layout.blocks.dims, steps);
+        struct redist_boxes in = region(halo, steps, REDIST_AFTER);
         while (error == MPI_SUCCESS && redist_boxes_take(&in, in.left, &piece))
             error = redist_unpack(&halo->element, &piece, peer->staging[REDIST_AFTER], peer_bytes(halo, peer),
                                   &position, halo->array);
