@@ -210,10 +210,10 @@ def bench_balance(quick):
 
 
 def bench_redist(quick):
-    for memory in ("fresh", "reused"):
+    for memory, mib in (("fresh", 16), ("reused", 16)) if quick else (("fresh", 64), ("reused", 8), ("reused", 64)):
         for ranks in (2, 4):
-            for result in lines(ranks, BENCH / "redist", 16 if quick else 64, 5 if quick else 15, "", memory, limit=600):
-                note(**result, memory=memory)
+            for result in lines(ranks, BENCH / "redist", mib, 5 if quick else 31 if mib == 8 else 15, "", memory, limit=600):
+                note(**result, memory=memory, mib=mib)
 
 
 def bench_blocks(quick):

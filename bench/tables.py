@@ -308,13 +308,17 @@ def psets_water(results):
 # ---- Data ----
 
 
-def redist(results):
-    those = of(results, "redist", memory="reused")
+def redist(results, mib=64):
+    those = of(results, "redist", memory="reused", mib=mib)
     columns = [(device, ranks) for device in (DEBIAN, SOCK) for ranks in (2, 4)]
     names = [name for name in dict.fromkeys(map(ways, those)) if name != "csr"]
     return ["layout", "2 ranks", "4 ranks", "ch3:sock, 2 ranks", "4 ranks"], [
         [name.replace("2d", "2D"), *(in_both_ways(of(those, "redist", device=device, ranks=ranks), name) for device, ranks in columns)]
         for name in names]
+
+
+def redist_small(results):
+    return redist(results, mib=8)
 
 
 def redist_spans(results):
@@ -436,7 +440,7 @@ THEIRS = {8: "700 ns", 128: "2 us", 1024: "10 us"}
 TABLES = {"probe": probe, "loops": loops, "loops-calls": loops_calls, "tune": tune, "walk": walk, "profile": profile, "trace": trace, "measure": measure, "measure-jobs": measure_jobs,
           "measure-reports": measure_reports, "debug": debug, "interpose": interpose, "resize": resize, "methods": methods, "meeting": meeting,
           "methods-commit": methods_commit, "methods-single": methods_single, "ahead": ahead, "balance": balance, "psets": psets,
-          "psets-water": psets_water, "redist": redist, "redist-spans": redist_spans, "described": described, "blocks": blocks,
+          "psets-water": psets_water, "redist": redist, "redist-small": redist_small, "redist-spans": redist_spans, "described": described, "blocks": blocks,
           "blocks-spans": blocks_spans, "checkpoint": checkpoint, "memory": memory, "scalapack": scalapack, "amr": amr, "scheduler": scheduler, "workload": workload,
           "latency": latency, "scale": scale}
 
