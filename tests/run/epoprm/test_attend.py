@@ -98,7 +98,8 @@ def test_a_command_that_takes_long_to_begin(attended, space):
         it = attended(shell, "-c", "echo began; sleep 1000").start()
         connection = it.connect()
         connection.say({"id": 1, "do": "end", "grace": 0})
-        assert connection.ended()["signal"] == signal.SIGTERM
+        ended = connection.ended()
+        assert ended["signal"] == signal.SIGTERM, ended
         it.end()
     assert it.output.read_text() == ""
 
