@@ -404,19 +404,6 @@ static char *plain_text(const char *text)
     return copy;
 }
 
-static char *names_held(const struct slurm_view *view, const struct holding *holding)
-{
-    size_t length = 1;
-    for (int i = 0; i < holding->count; i++)
-        length += strlen(view->nodes[holding->nodes[i]].name) + 1;
-    char *text = calloc(length, 1);
-    for (int i = 0; text && i < holding->count; i++) {
-        strcat(text, i ? "," : "");
-        strcat(text, view->nodes[holding->nodes[i]].name);
-    }
-    return text;
-}
-
 static const char *state_of(const struct slurm_job *job, const struct advised *advised)
 {
     if (job->state == SLURM_JOB_WAITS)
@@ -442,7 +429,7 @@ static void tell_job(const struct adviser *adviser, const struct slurm_job *job,
     if (holding_of(&holding, adviser->view, job, &adviser->table))
         return;
     const struct advised *advised = advised_find(&adviser->table, job->id);
-    char *name = plain_text(job->name), *hosts = names_held(adviser->view, &holding);
+    char *name = plain_text(job->name), *hosts = holding_names(&holding, adviser->view, holding.count);
     int slots = advised && advised->told.slots ? advised->told.slots : 1;
     int min = holding.max ? holding.min : job->nodes, max = holding.max ? holding.max : job->nodes;
     bool resizes = advised && (advised->ask.kind == ASK_GROW || advised->ask.kind == ASK_SHRINK);

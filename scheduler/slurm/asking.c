@@ -85,24 +85,9 @@ static void send_forget(struct peer *peer, int64_t id)
     peer_send(peer, line);
 }
 
-/* "n3:2,n4:2", or without slots. */
-static char *names_of(const struct hostlist *nodes, int slots)
-{
-    size_t length = 1;
-    for (int i = 0; i < nodes->count; i++)
-        length += strlen(nodes->names[i]) + 16;
-    char *text = calloc(length, 1), *at = text;
-    for (int i = 0; text && i < nodes->count; i++) {
-        at += sprintf(at, "%s%s", i ? "," : "", nodes->names[i]);
-        if (slots > 1)
-            at += sprintf(at, ":%d", slots);
-    }
-    return text;
-}
-
 static void tell_step(struct adviser *adviser, const struct advised *job, const char *kind, const char *text)
 {
-    char *nodes = names_of(&job->ask.nodes, 0);
+    char *nodes = hostlist_text(&job->ask.nodes, 0);
     struct journal_event event = {.time = wall_seconds(),
                                   .at = -1,
                                   .job = job->id,
@@ -120,7 +105,7 @@ void asking_resize(struct adviser *adviser, struct advised *job, enum ask_kind k
                    int to, const char *reason)
 {
     cJSON *request = json_message("resize");
-    char *list = names_of(nodes, kind == ASK_GROW ? job->told.slots : 0);
+    char *list = hostlist_text(nodes, kind == ASK_GROW ? job->told.slots : 0);
     ask_over(&job->ask);
     job->ask.nodes = *nodes;
     *nodes = (struct hostlist){0};

@@ -101,9 +101,17 @@ void holding_free(struct holding *holding)
     *holding = (struct holding){0};
 }
 
-/* ---- What a job may take ------------------------------------------------------------------------ */
+char *holding_names(const struct holding *holding, const struct slurm_view *view, int count)
+{
+    struct hostlist list = {.names = calloc((size_t)count + 1, sizeof *list.names), .count = count};
+    for (int i = 0; list.names && i < count; i++)
+        list.names[i] = view->nodes[holding->nodes[i]].name;
+    char *text = list.names ? hostlist_text(&list, 0) : NULL;
+    free(list.names);
+    return text;
+}
 
-#define LONG 86400.0 /* seconds: what a job without a limit is taken to need still */
+/* ---- What a job may take ------------------------------------------------------------------------ */
 
 static const double apart = 1e-5; /* seconds */
 
@@ -203,12 +211,12 @@ static int sizes_of(const struct model *model, const struct holding *holding, in
 
 static bool is_limited(const struct slurm_job *job)
 {
-    return isfinite(job->limit) && job->limit < 365 * LONG;
+    return isfinite(job->limit) && job->limit < 365 * MODEL_LONG;
 }
 
 static double limit_of(const struct slurm_job *job)
 {
-    double limit = is_limited(job) ? job->limit : LONG;
+    double limit = is_limited(job) ? job->limit : MODEL_LONG;
     return limit > 1 ? limit : 1;
 }
 

@@ -28,9 +28,14 @@ struct holding {
 int holding_of(struct holding *holding, const struct slurm_view *view, const struct slurm_job *job,
                const struct advised_table *table);
 void holding_free(struct holding *holding);
+/* The first `count` nodes of it, "n1,n2". The caller's to free; NULL: no memory. */
+char *holding_names(const struct holding *holding, const struct slurm_view *view, int count);
 
 /* Is it a companion of a job that is there, of the same user? Then its nodes are that job's. */
 bool holding_is_companion(const struct slurm_view *view, const struct slurm_job *job);
+
+/* Seconds: what a job without a limit is taken to need. */
+#define MODEL_LONG 86400.0
 
 /* ---- The model ---------------------------------------------------------------------------------- */
 

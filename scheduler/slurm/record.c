@@ -10,7 +10,6 @@
 #include "scheduler/slurm/model.h"
 
 #define KEPT_FOR (30 * 86400.0) /* seconds after a job's end */
-#define A_DAY    86400.0        /* what a job without a limit is taken to need */
 
 /* What all of the steps below need. */
 struct writing {
@@ -109,20 +108,6 @@ static int end_job(struct writing *w, const struct recorded *job)
            journal_job_ended(w->journal, job->job, job->started ? "done" : "cancelled", "", -1, w->now, w->error);
 }
 
-/* With those of its companions, in the order of the view. The caller's to free; NULL: no memory. */
-static char *names_of(const struct slurm_view *view, const struct holding *holding)
-{
-    size_t length = 1;
-    for (int i = 0; i < holding->count - holding->wanted; i++)
-        length += strlen(view->nodes[holding->nodes[i]].name) + 1;
-    char *text = calloc(length, 1), *at = text;
-    for (int i = 0; text && i < holding->count - holding->wanted; i++) {
-        at = stpcpy(at, i ? "," : "");
-        at = stpcpy(at, view->nodes[holding->nodes[i]].name);
-    }
-    return text;
-}
-
 /* A job of this number that ended before is no more. */
 static int write_new_job(struct writing *w, const struct slurm_job *job, const struct holding *holding)
 {
@@ -139,7 +124,7 @@ static int write_new_job(struct writing *w, const struct slurm_job *job, const s
                               .nodes_min = min,
                               .nodes_max = max,
                               .wanted = job->nodes > 0 ? job->nodes : 1,
-                              .limit = isfinite(job->limit) ? job->limit : A_DAY,
+                              .limit = isfinite(job->limit) ? job->limit : MODEL_LONG,
                               .submitted = job->submitted};
     return begin_change(w) || journal_job_forget(w->journal, job->id, w->error) ||
            journal_job_put(w->journal, &row, w->error);
@@ -197,7 +182,7 @@ static int write_job(struct writing *w, const struct slurm_job *job, const struc
         return known->nodes ? write_requeued(w, known) : 0;
     if (!known->started && write_start(w, known, job))
         return -1;
-    char *nodes = names_of(w->view, holding);
+    char *nodes = holding_names(holding, w->view, holding->count - holding->wanted);
     if (!nodes)
         return error_memory(w->error);
     if (*nodes && (!known->nodes || strcmp(nodes, known->nodes)))
@@ -304,14 +289,7 @@ void record_resize(struct journal *journal, const struct advised *job, double as
 {
     struct error error;
     int64_t id;
-    size_t length = 1;
-    for (int i = 0; i < job->ask.nodes.count; i++)
-        length += strlen(job->ask.nodes.names[i]) + 1;
-    char *nodes = calloc(length, 1), *at = nodes;
-    for (int i = 0; nodes && i < job->ask.nodes.count; i++) {
-        at = stpcpy(at, i ? "," : "");
-        at = stpcpy(at, job->ask.nodes.names[i]);
-    }
+    char *nodes = hostlist_text(&job->ask.nodes, 0);
     if (nodes && !journal_begin(journal, &error) &&
         !journal_resize_decided(journal, job->id, job->ask.from, job->ask.to, nodes, job->reason, asked, &id, &error) &&
         (why || !journal_resize_step(journal, id, JOURNAL_COMMITTED, now, &error)) &&

@@ -123,6 +123,20 @@ void hostlist_free(struct hostlist *list)
     *list = (struct hostlist){0};
 }
 
+char *hostlist_text(const struct hostlist *list, int slots)
+{
+    size_t length = 1;
+    for (int i = 0; i < list->count; i++)
+        length += strlen(list->names[i]) + 16;
+    char *text = calloc(length, 1), *at = text;
+    for (int i = 0; text && i < list->count; i++) {
+        at += sprintf(at, "%s%s", i ? "," : "", list->names[i]);
+        if (slots > 1)
+            at += sprintf(at, ":%d", slots);
+    }
+    return text;
+}
+
 /* ---- Comments and names of jobs ----------------------------------------------------------------- */
 
 static const char mark[] = "epop:", companion[] = "epop-";

@@ -24,6 +24,8 @@ struct hostlist {
 /* In the order of the text. -1: it is none, or names more than a machine has; then `list` is empty. */
 int hostlist_expand(const char *text, struct hostlist *list, struct error *error);
 void hostlist_free(struct hostlist *list);
+/* "n3:2,n4:2", or without slots where there is one each. The caller's to free; NULL: no memory. */
+char *hostlist_text(const struct hostlist *list, int slots);
 
 /* ---- Comments and names of jobs ----------------------------------------------------------------- */
 
