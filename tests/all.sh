@@ -229,7 +229,7 @@ stage demo 900 demo/demo.sh
 stage benches 900 bash -c benches
 
 # What needs an MPI that can connect processes: the same tree with an MPICH for ch3:sock (docs/reference/mpich.md), which is built
-# when it is missing, with Fortran. Its waiting ranks sleep, so the scenarios of the pool run there too.
+# when it is missing, with Fortran.
 stage "sock mpich" 3000 env MPICH_LANGUAGES=fortran mpich/build.sh ch3:sock
 stage "sock build" 3000 env -u BUILD -u MPIEXEC -u MPICC -u MAKEFLAGS make --no-print-directory -j2 DEVICE=ch3:sock all test-programs
 # On another Debian: its compiler and libraries, and what depends most on its MPICH, Hydra and HDF5. Its MPICH
@@ -252,12 +252,15 @@ on_sock=(
     # What happens in a launch of its own, too: ends, crashes, hangs, children, words with a supervisor.
     ends crash stopped faults force children recover_words where debug_stops debug_hosts measure outlook trace unwritten capabilities interpose papers
     # Executables grow by new processes alone.
-    shapes public_shapes conformance psets reinit mpi_adapt mpi_redist first_probe leaving cg loops fortran python
+    shapes public_shapes conformance psets reinit mpi_adapt mpi_redist first_probe leaving cg fortran python
     # Data moves to processes that join, also ahead of the window.
     ahead ahead_kinds describe kinds mistakes cxx stencil libraries restart_programs
-    # No test of these needs it, but here --backend auto is join, and the pool connects joining ranks ahead, as those that wait sleep.
-    resize ledger profile published records debug signals
+    # No test of these needs it.
+    resize ledger records
 )
+# Of these files all tests, as they do something else here than with the system's MPI: --backend auto is join, the pool connects
+# joining ranks ahead, executables grow, and a rank's death is seen through another device. Of the others only what needs join.
+on_both=' resize ledger records ahead ahead_kinds describe kinds mpi_adapt leaving cg fortran capabilities force crash faults '
 for test in "${on_sock[@]}"; do
     find_test "$test"
     case $test in
@@ -265,7 +268,8 @@ for test in "${on_sock[@]}"; do
     children | ends | epoprm_hosts | epoprm_recovery | first_probe | join | mpi_adapt | parking | recover_hosts | releases | spawn_faults | transactions | restart_programs | where) workers=3 ;; # they wait more than they compute
     *) workers=0 ;;
     esac
-    stage "sock $test" 1800 env EPOP_JOINS=yes EPOP_BUILD=build/ch3-sock MPIEXEC="$sock/bin/mpiexec" MPICC="$sock/bin/mpicc" \
+    [[ $on_both == *" $test "* ]] && joins=yes || joins=alone
+    stage "sock $test" 1800 env EPOP_JOINS=$joins EPOP_BUILD=build/ch3-sock MPIEXEC="$sock/bin/mpiexec" MPICC="$sock/bin/mpicc" \
         "$PYTHON" -m pytest -q -x -n $workers -p no:cacheprovider "$REPLY"
 done
 

@@ -1,5 +1,6 @@
 """Fixtures of the tests in the folders here, each of which is a subject, and where they find their helpers and the tree's own modules."""
 
+import os
 import pathlib
 import sys
 
@@ -10,6 +11,14 @@ sys.path[:0] = [str(HERE.parents[1] / folder) for folder in ("tests/run/helpers"
 sys.dont_write_bytecode = True  # beside the modules in these folders
 
 import job  # noqa: E402
+
+
+def pytest_collection_modifyitems(config, items):
+    """With EPOP_JOINS=alone the tests that need processes that join, as the others say the same with any MPI (tests/all.sh)."""
+    if os.environ.get("EPOP_JOINS") == "alone":
+        import joining
+        config.hook.pytest_deselected(items=[item for item in items if not joining.needed_by(item)])
+        items[:] = [item for item in items if joining.needed_by(item)]
 
 
 @pytest.hookimpl(hookwrapper=True)

@@ -52,6 +52,11 @@ if not WORKS and os.environ.get("EPOP_JOINS"):  # tests/all.sh: a stage that ski
 needed = pytest.mark.skipif(not WORKS, reason=f"no join here: {_why.strip()}")
 
 
+def needed_by(item):
+    """Whether the test `item` is one that does not run without processes that join."""
+    return any(mark == needed.mark for mark in item.iter_markers("skipif"))
+
+
 def wait_for_end_of(pid, limit=30):
     """Waits until the process has ended, even if nobody has asked for its exit status yet."""
     try:
