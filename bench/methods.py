@@ -93,6 +93,14 @@ def works(build, mpiexec):
     return done.returncode == 0
 
 
+def can_grow(build, mpiexec):
+    """The same, and if not a line says what could."""
+    able = works(build, mpiexec)
+    if not able:
+        print("   needs an MPI that can spawn and connect: make DEVICE=ch3:sock bench")
+    return able
+
+
 def middle(results, key):
     return statistics.median(result[key] for result in results)
 
@@ -111,8 +119,7 @@ def table(name, found):
 
 
 def bench(build, mpiexec, quick, note):
-    if not works(build, mpiexec):
-        print("   needs an MPI that can spawn and connect: make DEVICE=ch3:sock bench")
+    if not can_grow(build, mpiexec):
         return
     sizes, found = (2, 4, 8, 16) if quick else (2, 4, 8, 16, 32), {}
     for _ in range(3 if quick else 11):
@@ -124,8 +131,7 @@ def bench(build, mpiexec, quick, note):
 
 def bench_meeting(build, mpiexec, quick, note):
     """Those of a program whose ranks meet in every iteration."""
-    if not works(build, mpiexec):
-        print("   needs an MPI that can spawn and connect: make DEVICE=ch3:sock bench")
+    if not can_grow(build, mpiexec):
         return
     found = {}
     for _ in range(3 if quick else 11):

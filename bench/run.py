@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
 """All benchmarks, each beside its alternative in the same run. Called by `make bench`.
 
-    bench/run.py [--quick] [probe] [interpose] [walk] [profile] [trace] [measure] [loops] [tune] [debug] [resize] [methods] [meeting] [ahead] [balance] [redist] [described] [blocks] [checkpoint] [memory] [cannon] [gauss] [amr] [scheduler] [elastic] [latency] [psets] [scale]
+    bench/run.py [--quick] [probe] [interpose] [walk] [trace] [measure] [loops] [tune] [debug] [resize] [methods] [meeting] [ahead] [balance] [redist] [described] [blocks] [checkpoint] [memory] [cannon] [gauss] [amr] [scheduler] [elastic] [latency] [psets] [scale]
+
+Without names it is those of which the page has results with the MPI library of this tree, as the others say nothing new; with an MPI
+library that the page does not know it is all.
 
 Prints a table; the same as JSON lines goes to BUILD/bench/results.jsonl, and without --quick to bench/results when a benchmark has
 ended, from which the tables of docs/internals/performance.md are written anew. Compare the ratios: absolute times belong to this machine at this moment.
@@ -27,6 +30,7 @@ import measuring
 import methods
 import psets
 import saving
+import sites
 import tables
 import tuning
 from jobs import Job, printed
@@ -102,27 +106,12 @@ def bench_debug(quick):
             note(bench="debug", ranks=ranks, iteration_us=us, added_us=(ours - theirs) / iterations * 1e6, ratio=ratio)
 
 
-def bench_profile(quick):
-    """The profile driver beside run, with the checkpoints of --output; without MPI calls, and with one per iteration."""
-    rate = steps_per_us()
-    for us, iterations in ((10, 100000), (1, 500000)):
-        for calls in (0, 1):
-            arguments = (BENCH / "loop.so", iterations, int(us * rate), 0, calls)
-            for ranks in (1, 2):
-                profiled, plain, ratio = alternate(
-                    3 if quick else 21,
-                    lambda: lines(ranks, EPOP, "--quiet", "--driver", "profile", "--output", BENCH / "prof.json", *arguments)[0],
-                    lambda: lines(ranks, EPOP, "--quiet", *arguments)[0])
-                note(bench="profile", ranks=ranks, iteration_us=us, mpi_calls=calls,
-                     profile_ns=profiled / iterations * 1e9, run_ns=plain / iterations * 1e9, ratio=ratio)
-
-
 def bench_trace(quick):
-    """The trace driver beside run and profile; without MPI calls, and with one per iteration."""
+    """The trace and the profile driver, with the checkpoints of --output, beside run; without MPI calls, and with one per iteration."""
     rate = steps_per_us()
-    drivers = {"run": (), "profile": ("--driver", "profile"),
+    drivers = {"run": (), "profile": ("--driver", "profile", "--output", BENCH / "prof.json"),
                "trace": ("--driver", "trace", "--trace-output", BENCH / "trace.json")}
-    for us, iterations in ((1000, 1000), (10, 100000), (1, 500000)):
+    for us, iterations in ((10, 50000), (1, 250000)):
         for calls in (0, 1):
             for ranks in (1, 2):
                 rounds = [{name: lines(ranks, EPOP, "--quiet", *options, BENCH / "loop.so", iterations, int(us * rate), 0,
@@ -199,10 +188,8 @@ def bench_meeting(quick):
 
 
 def bench_ahead(quick):
-    if not methods.works(BUILD, MPIEXEC):
-        print("   needs an MPI that can spawn and connect: make DEVICE=ch3:sock bench")
-        return
-    ahead.bench(BUILD, MPIEXEC, quick, note, steps_per_us())
+    if methods.can_grow(BUILD, MPIEXEC):
+        ahead.bench(BUILD, MPIEXEC, quick, note, steps_per_us())
 
 
 def bench_balance(quick):
@@ -299,7 +286,7 @@ def bench_elastic(quick):
 
 def bench_latency(quick):
     """From a scheduler's decision to the commit, and the same resizes by hand; bench/latency.py has it in a real Slurm, too."""
-    for result in latency.run(2 if quick else 10, ["hosts", "by-hand"]):
+    for result in latency.run(2 if quick else 10, ["hosts", "by-hand"]) if methods.can_grow(BUILD, MPIEXEC) else ():
         note(**result)
 
 
@@ -350,6 +337,8 @@ def bench_psets(quick):
 
 def reason(why):
     """Why a benchmark could not go on, in a line: what of the tree is not there, or which command failed."""
+    if isinstance(why, sites.Failed):
+        return str(why)
     if isinstance(why, FileNotFoundError):
         words = [why.filename]
     else:
@@ -369,7 +358,7 @@ def run_bench(name, function, quick):
     begin = time.monotonic()
     try:
         function(quick)
-    except (FileNotFoundError, subprocess.CalledProcessError, subprocess.TimeoutExpired) as why:
+    except (FileNotFoundError, subprocess.CalledProcessError, subprocess.TimeoutExpired, sites.Failed) as why:
         print(f"   {name}: {reason(why)}", file=sys.stderr, flush=True)
         return False
     print(f"   {time.monotonic() - begin:.0f} s", flush=True)
@@ -377,7 +366,7 @@ def run_bench(name, function, quick):
 
 
 def main():
-    benches = {"probe": bench_probe, "interpose": bench_interpose, "walk": bench_walk, "profile": bench_profile, "trace": bench_trace, "measure": bench_measure,
+    benches = {"probe": bench_probe, "interpose": bench_interpose, "walk": bench_walk, "trace": bench_trace, "measure": bench_measure,
                "loops": bench_loops, "tune": bench_tune,
                "debug": bench_debug, "resize": bench_resize, "methods": bench_methods, "meeting": bench_meeting, "ahead": bench_ahead, "balance": bench_balance, "redist": bench_redist, "described": bench_described, "blocks": bench_blocks,
                "checkpoint": bench_checkpoint, "memory": bench_memory,
@@ -385,14 +374,14 @@ def main():
                "latency": bench_latency, "psets": bench_psets, "scale": bench_scale}
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="fewer rounds, smaller matrices: to see that it works; nothing is kept")
-    parser.add_argument("benches", nargs="*", choices=[*benches, []], help="which; all if none is named")
+    parser.add_argument("benches", nargs="*", choices=[*benches, []], help="which; without any those that the page has with this MPI library")
     options = parser.parse_args()
     os.environ.update(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1")
     if not EPOP.exists() or not BENCH.is_dir():
         parser.error(f"{BUILD} has no {'benchmarks' if EPOP.exists() else 'epop'}: make all benches; EPOP_BUILD says which tree it is")
     RESULTS.write_text("")
     origin, changed, failed = keeping.origin(BUILD), [], []
-    for name in options.benches or benches:
+    for name in options.benches or tables.measured_with(keeping.device(BUILD), benches):
         before = len(results)
         if not run_bench(name, benches[name], options.quick):
             failed.append(name)

@@ -134,10 +134,6 @@ def by_calls(results, *keys):
         yield [iteration(those[0] or those[1]), calls, *(ratio(each.get(key), 3) for key in keys for each in those)]
 
 
-def profile(results):
-    return ["iteration", "MPI calls", "1 rank", "2 ranks"], list(by_calls(of(results, "profile"), "ratio"))
-
-
 def trace(results):
     return (["iteration", "MPI calls", "trace, 1 rank", "2 ranks", "profile, 1 rank", "2 ranks"],
             list(by_calls(of(results, "trace"), "trace_ratio", "profile_ratio")))
@@ -437,7 +433,7 @@ def scale(results):
 # What an insertion took there, section 13.2.1.
 THEIRS = {8: "700 ns", 128: "2 us", 1024: "10 us"}
 
-TABLES = {"probe": probe, "loops": loops, "loops-calls": loops_calls, "tune": tune, "walk": walk, "profile": profile, "trace": trace, "measure": measure, "measure-jobs": measure_jobs,
+TABLES = {"probe": probe, "loops": loops, "loops-calls": loops_calls, "tune": tune, "walk": walk, "trace": trace, "measure": measure, "measure-jobs": measure_jobs,
           "measure-reports": measure_reports, "debug": debug, "interpose": interpose, "resize": resize, "methods": methods, "meeting": meeting,
           "methods-commit": methods_commit, "methods-single": methods_single, "ahead": ahead, "balance": balance, "psets": psets,
           "psets-water": psets_water, "redist": redist, "redist-small": redist_small, "redist-spans": redist_spans, "described": described, "blocks": blocks,
@@ -450,6 +446,11 @@ TABLES = {"probe": probe, "loops": loops, "loops-calls": loops_calls, "tune": tu
 
 def is_for_the_page(result):
     return result["device"] in DEVICES.get(result["bench"], (DEBIAN,))
+
+
+def measured_with(device, benches):
+    """Which of these the page has with that device; all if it knows nothing of it."""
+    return [name for name in benches if device in DEVICES.get(name, (DEBIAN,)) or device not in (DEBIAN, SOCK)]
 
 
 def made(name, results):

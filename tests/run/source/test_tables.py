@@ -146,6 +146,11 @@ def test_times(ns, text):
     assert tables.time(ns) == text
 
 
+@pytest.mark.parametrize("device, those", [("ch4:ucx", ["walk", "redist"]), ("ch3:sock", ["redist", "latency"]), ("ch4:ofi", ["walk", "redist", "latency"])])
+def test_which_are_measured_without_names(device, those):
+    assert tables.measured_with(device, ["walk", "redist", "latency"]) == those
+
+
 def test_a_benchmark_that_is_not_built(tmp_path):
     """One line each instead of a traceback, and those that are there run all the same."""
     def bench(tree, *names):
