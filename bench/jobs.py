@@ -9,9 +9,16 @@ import time
 
 def printed(mpiexec, ranks, *command, limit=300):
     """The JSON lines that `command` prints on `ranks` ranks."""
-    done = subprocess.run([str(mpiexec), "-n", str(ranks), *map(str, command)], stdout=subprocess.PIPE, text=True,
-                          timeout=limit, check=True, stdin=subprocess.DEVNULL)
-    return [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+    words = [str(mpiexec), "-n", str(ranks), *map(str, command)]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True, stdin=subprocess.DEVNULL) as process:
+        try:
+            text = process.communicate(timeout=limit)[0]
+        except BaseException:
+            process.terminate()  # not killed, as mpiexec ends its ranks then
+            raise
+    if process.returncode:
+        raise subprocess.CalledProcessError(process.returncode, words)
+    return [json.loads(line) for line in text.splitlines() if line.startswith("{")]
 
 
 class Job:

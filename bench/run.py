@@ -14,6 +14,7 @@ import json
 import math
 import os
 import pathlib
+import signal
 import statistics
 import subprocess
 import sys
@@ -379,6 +380,7 @@ def main():
     os.environ.update(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1")
     if not EPOP.exists() or not BENCH.is_dir():
         parser.error(f"{BUILD} has no {'benchmarks' if EPOP.exists() else 'epop'}: make all benches; EPOP_BUILD says which tree it is")
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # what was started is ended
     RESULTS.write_text("")
     origin, changed, failed = keeping.origin(BUILD), [], []
     for name in options.benches or tables.measured_with(keeping.device(BUILD), benches):
