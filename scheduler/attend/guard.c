@@ -89,13 +89,17 @@ static void run_child(const struct launch *launch, pid_t guard, int report)
 static int start_command(const struct launch *launch, pid_t *pid)
 {
     pid_t guard = getpid();
+    sigset_t all, before;
     int ends[2];
     if (pipe2(ends, O_CLOEXEC))
         return -1;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, &before); /* the child, too, would ignore them until it has forgotten to */
     *pid = fork();
     if (*pid == 0)
         run_child(launch, guard, ends[1]);
     int error = errno;
+    sigprocmask(SIG_SETMASK, &before, NULL);
     close(ends[1]);
     if (*pid > 0) {
         setpgid(*pid, *pid);
