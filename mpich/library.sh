@@ -96,25 +96,12 @@ check() {
 }
 
 build() {
-    echo "building $library $version for $prefix (once, some minutes; logs in $logs)"
-    prepare "$(recipe)"
-    # shellcheck disable=SC2086
-    stage packages "$here/../deps.sh" apt dpkg-dev gcc libc6-dev make patch xz-utils $packages
-    stages_source "${LIBRARY_SOURCE:-}"
-    stage configure configure
-    stage compile compile
-    stage install install_tree
-    stage check check
-    recipe >"$prefix/recipe"
-    rm -rf "$work"
+    build_in_stages "$library" "${LIBRARY_SOURCE:-}" "make patch xz-utils $packages" configure compile install_tree check
 }
 
 # A function, as the shell reads a script bit by bit: the file may change while it runs.
 main() {
     choose_version
-    prefix=$cache/$library-${version%%+*} work=$cache/build/$library-$version logs=$cache/log/$library-$version
-    [ "${2:-}" = where ] || make_once
-    echo "$prefix"
-    exit
+    print_made "$library" "${version%%+*}" "${2:-}"
 }
 main "$@"

@@ -64,6 +64,29 @@ prepare() { # OPTIONS
     mkdir -p "$work/done" "$logs"
 }
 
+# What `build` is in these scripts: the packages, the source, the script's own stages, and how it was made. PACKAGES in one word.
+build_in_stages() { # NAME SOURCE PACKAGES STAGE...
+    local name
+    echo "building $1 $version for $prefix (once, some minutes; logs in $logs)"
+    prepare "$(recipe)"
+    # shellcheck disable=SC2086
+    stage packages "$here/../deps.sh" apt dpkg-dev gcc libc6-dev $3
+    stages_source "$2"
+    for name in "${@:4}"; do
+        stage "${name%_tree}" "$name"
+    done
+    recipe >"$prefix/recipe"
+    rm -rf "$work"
+}
+
+# The end of the script: where it is, and with `where` nothing more. The folder is named after NAME and VERSION.
+print_made() { # NAME VERSION [where]
+    prefix=$cache/$1-$2 work=$cache/build/$1-$version logs=$cache/log/$1-$version
+    [ "${3:-}" = where ] || make_once
+    echo "$prefix"
+    exit
+}
+
 copy_source() { # FOLDER
     rm -rf "$work/source"
     cp -R "$1" "$work/source"

@@ -4,10 +4,10 @@
 # libmpich.so.12. MPICC is MPICH's compiler command, PYTHON the interpreter, MPI4PY_VERSION another upstream version that the archive has,
 # MPI4PY_SOURCE a folder that has the source, for machines without such an archive.
 set -eu
-mpich=$(cd "$(dirname "$0")/../mpich" && pwd)
-. "$mpich/recipe.sh"
-. "$mpich/source.sh"
-. "$mpich/stages.sh"
+here=$(cd "$(dirname "$0")/../mpich" && pwd)
+. "$here/recipe.sh"
+. "$here/source.sh"
+. "$here/stages.sh"
 package=mpi4py python=${PYTHON:-/usr/bin/python3} mpicc=${MPICC:-mpicc.mpich} mpiexec=${MPIEXEC:-mpiexec.mpich}
 
 choose_version() {
@@ -38,23 +38,12 @@ assert MPI.COMM_WORLD.size == 2 and MPI.get_vendor()[0] == "MPICH", MPI.get_vend
 }
 
 build() {
-    echo "building mpi4py $version for $prefix (once, some minutes; logs in $logs)"
-    prepare "$(recipe)"
-    stage packages "$mpich/../deps.sh" apt dpkg-dev gcc libc6-dev python3-dev python3-setuptools cython3 python3-numpy
-    stages_source "${MPI4PY_SOURCE:-}"
-    stage compile compile
-    stage install install_tree
-    stage check check
-    recipe >"$prefix/recipe"
-    rm -rf "$work"
+    build_in_stages mpi4py "${MPI4PY_SOURCE:-}" 'python3-dev python3-setuptools cython3 python3-numpy' compile install_tree check
 }
 
 # A function, as the shell reads a script bit by bit: the file may change while it runs.
 main() {
     choose_version
-    prefix=$cache/mpi4py-$version work=$cache/build/mpi4py-$version logs=$cache/log/mpi4py-$version
-    [ "${1:-}" = where ] || make_once
-    echo "$prefix"
-    exit
+    print_made mpi4py "$version" "${1:-}"
 }
 main "$@"
