@@ -21,20 +21,27 @@
 static int64_t sent_bytes;
 
 /* libepop calls MPI by its profiling names, which a program may define as well. */
-int PMPI_Isend(const void *buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request *request)
+static int count_sent(int count, MPI_Datatype type, int error)
 {
     MPI_Count bytes;
     MPI_Type_size_x(type, &bytes);
     sent_bytes += count * bytes;
-    return MPI_Isend(buffer, count, type, to, tag, comm, request);
+    return error;
+}
+
+int PMPI_Isend(const void *buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request *request)
+{
+    return count_sent(count, type, MPI_Isend(buffer, count, type, to, tag, comm, request));
+}
+
+int PMPI_Issend(const void *buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request *request)
+{
+    return count_sent(count, type, MPI_Issend(buffer, count, type, to, tag, comm, request));
 }
 
 int PMPI_Send(const void *buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm)
 {
-    MPI_Count bytes;
-    MPI_Type_size_x(type, &bytes);
-    sent_bytes += count * bytes;
-    return MPI_Send(buffer, count, type, to, tag, comm);
+    return count_sent(count, type, MPI_Send(buffer, count, type, to, tag, comm));
 }
 
 typedef struct layout {

@@ -9,11 +9,16 @@
  * No deadlock: of all chunks that are not done take one that is lowest by (wave, number in its stream, step). Both its
  * sender and its receiver handle their chunks in that order, so that everything before it is done on both: both
  * have a free slot, and post it.
+ *
+ * Nor where a rank sleeps for one chunk alone while others are done and their slots stay as they are. It is the lowest
+ * that it has under way, and all slots are in use by then. If it is not done, its other rank has not posted it, and
+ * sleeps for one that is lower still: one of those that fill the slots of that lane. That ends at the lowest of all.
  */
 #include "runtime/redist/exchange.h"
 
 #include <limits.h>
 
+#include "runtime/backends/device.h"
 #include "runtime/redist/traffic.h"
 #include "runtime/redist/wait.h"
 
@@ -195,28 +200,54 @@ int64_t redist_staged_bytes = 512 << 10;
 int64_t redist_direct_bytes = 1 << 30;
 int redist_wave_steps = WAVE;
 
+/*
+ * MPI sends a message of at most 128 KiB, its head included, without asking the receiver first. Where ranks sleep, and
+ * MPI goes on in its calls alone, asking takes until the receiver is awake and the sender has packed all that it can.
+ * Such messages are sent so that they are not done before they are received: where one is late, no more of a sender's
+ * are in MPI's memory than that has slots.
+ */
+enum { UNASKED_BYTES = 120 << 10 };
+
+static int64_t smaller(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static int64_t message_bytes(int one_run)
+{
+    int64_t bytes = one_run ? redist_direct_bytes : redist_staged_bytes;
+    return device_sleeps() ? smaller(bytes, UNASKED_BYTES) : bytes;
+}
+
+static int64_t slot_bytes(void)
+{
+    return message_bytes(0);
+}
+
 /* The last buffer is for local copies of elements that reach into each other. */
 static int64_t copy_bytes(const redist_element *element)
 {
     if (element->compact)
         return 0;
-    return element->size > redist_staged_bytes ? element->size : redist_staged_bytes;
+    return element->size > slot_bytes() ? element->size : slot_bytes();
 }
 
 int64_t redist_staging_bytes(const redist_element *element)
 {
-    return REQUESTS * redist_staged_bytes + copy_bytes(element);
+    return REQUESTS * slot_bytes() + copy_bytes(element);
 }
 
 typedef struct lane {
     redist_side side; /* REDIST_BEFORE sends */
     int next_step;    /* the first step of the next wave */
     int peers[WAVE], turn;
+    int64_t number; /* of the chunk that is next in the stream of this turn */
     redist_stream streams[WAVE];
 } lane;
 
 typedef struct slot {
     redist_stream stream; /* of a chunk that is still to be unpacked */
+    int64_t order;        /* of the chunk, among all */
     int64_t count;        /* its elements; 0: nothing to unpack */
     int64_t at;           /* of a chunk that is sent from where it lies in the old block; -1: it is packed */
 } slot;
@@ -232,11 +263,6 @@ typedef struct state {
     int error;             /* the first one */
 } state;
 
-static int64_t smaller(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 static void note_error(state *s, int error)
 {
     if (s->error == MPI_SUCCESS)
@@ -245,14 +271,13 @@ static void note_error(state *s, int error)
 
 static char *buffer_of(const redist_exchange *exchange, int slot_index)
 {
-    return exchange->staging + slot_index * redist_staged_bytes;
+    return exchange->staging + slot_index * slot_bytes();
 }
 
 /* Elements per message. An element that is too large for a slot travels alone, from where it is. */
 static int64_t chunk_of(const redist_exchange *exchange, const redist_stream *stream)
 {
-    int64_t bytes = stream->one_run ? redist_direct_bytes : redist_staged_bytes;
-    int64_t count = bytes / exchange->element.size;
+    int64_t count = message_bytes(stream->one_run) / exchange->element.size;
     if (count < 1)
         count = 1;
     return count < stream->left ? count : stream->left;
@@ -275,6 +300,7 @@ static int next_wave(const redist_exchange *exchange, lane *l)
         l->next_step++;
     }
     l->turn = WAVE - 1;
+    l->number = -1;
     return 1;
 }
 
@@ -292,11 +318,18 @@ static int next_turn(const redist_exchange *exchange, lane *l)
     do {
         for (int i = 0; i < WAVE; i++) {
             l->turn = (l->turn + 1) % WAVE;
+            l->number += l->turn == 0;
             if (l->streams[l->turn].left > 0)
                 return 1;
         }
     } while (next_wave(exchange, l));
     return 0;
+}
+
+/* By wave, number and step: the same for sender and receiver. */
+static int64_t order_of(const lane *l)
+{
+    return ((int64_t)l->next_step << 40) + l->number * WAVE + l->turn;
 }
 
 /* Packs the next `count` elements of a stream. */
@@ -352,12 +385,14 @@ static void send_chunk(state *s, lane *l, int index)
         *stream = rest;
         buffer = (const char *)exchange->before + at * exchange->element.extent;
     } else {
-        note_error(s, pack_chunk(exchange, stream, count, buffer_of(exchange, index), redist_staged_bytes));
+        note_error(s, pack_chunk(exchange, stream, count, buffer_of(exchange, index), slot_bytes()));
     }
     int wire_count;
     MPI_Datatype type = wire_type(&exchange->element, count, at < 0, &wire_count);
-    note_error(s, MPI_Isend(buffer, wire_count, type, l->peers[l->turn], REDIST_TAG, exchange->plan->window->all,
-                            &s->requests[index]));
+    int (*send)(const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *) =
+        device_sleeps() ? MPI_Issend : MPI_Isend;
+    note_error(s, send(buffer, wire_count, type, l->peers[l->turn], REDIST_TAG, exchange->plan->window->all,
+                       &s->requests[index]));
     redist_traffic_sent(l->peers[l->turn], count * exchange->element.size);
     s->handled += count;
 }
@@ -384,8 +419,8 @@ static void finish_slot(state *s, int index)
 {
     slot *slot = &s->slots[index];
     if (slot->count > 0)
-        note_error(s, unpack_chunk(s->exchange, &slot->stream, slot->count, buffer_of(s->exchange, index),
-                                   redist_staged_bytes));
+        note_error(s,
+                   unpack_chunk(s->exchange, &slot->stream, slot->count, buffer_of(s->exchange, index), slot_bytes()));
     s->handled += slot->count;
     slot->count = 0;
 }
@@ -467,6 +502,7 @@ static void fill_slots(state *s, redist_side side)
             continue;
         if (!next_turn(s->exchange, l))
             return;
+        s->slots[i].order = order_of(l);
         if (side == REDIST_AFTER) {
             receive_chunk(s, l, i);
             continue;
@@ -502,6 +538,17 @@ static void start_exchange(state *s, const redist_exchange *exchange)
         s->requests[i] = MPI_REQUEST_NULL;
 }
 
+/* The slot whose chunk is the lowest of those under way. */
+static int lowest_slot(const state *s)
+{
+    int lowest = MPI_UNDEFINED;
+    for (int i = 0; i < REQUESTS; i++)
+        if (s->requests[i] != MPI_REQUEST_NULL &&
+            (lowest == MPI_UNDEFINED || s->slots[i].order < s->slots[lowest].order))
+            lowest = i;
+    return lowest;
+}
+
 static int run_exchange(state *s)
 {
     for (;;) {
@@ -509,7 +556,7 @@ static int run_exchange(state *s)
         fill_slots(s, REDIST_BEFORE);
         keep_up(s);
         int index = MPI_UNDEFINED;
-        note_error(s, redist_wait_any(REQUESTS, s->requests, &index));
+        note_error(s, redist_wait_any(REQUESTS, s->requests, lowest_slot(s), &index));
         if (index == MPI_UNDEFINED)
             return s->error;
         finish_slot(s, index);

@@ -318,11 +318,21 @@ int redist_halo_post(struct epop_halo *halo, void *array)
     return first_error;
 }
 
+/* All messages are posted, so that each comes to its end by itself. */
+static int first_active(const struct epop_halo *halo)
+{
+    for (int i = 0; i < 2 * halo->count; i++)
+        if (halo->requests[i] != MPI_REQUEST_NULL)
+            return i;
+    return MPI_UNDEFINED;
+}
+
 int redist_halo_wait(struct epop_halo *halo)
 {
     int first_error = MPI_SUCCESS;
     for (;;) {
-        int index = MPI_UNDEFINED, error = redist_wait_any(2 * halo->count, halo->requests, &index);
+        int index = MPI_UNDEFINED;
+        int error = redist_wait_any(2 * halo->count, halo->requests, first_active(halo), &index);
         if (index == MPI_UNDEFINED)
             return first_error == MPI_SUCCESS ? error : first_error;
         if (error == MPI_SUCCESS && index % 2 && !halo->peers[index / 2].is_direct[REDIST_AFTER])

@@ -26,24 +26,32 @@ static int long_patience(void)
     return patience;
 }
 
-/* Where MPI_Wait sleeps a test is a system call besides, so that few of them are as long as many elsewhere. MPI_Waitany
- * spins with all devices. */
+/* Where MPI_Wait spins. */
 static void pause_between(int *tests)
 {
     static const struct timespec nap = {.tv_nsec = 50 * 1000};
-    if (++*tests > (device_sleeps() ? PATIENCE : long_patience()))
+    if (++*tests > long_patience())
         nanosleep(&nap, NULL);
     else if (*tests % PATIENCE == 0)
         sched_yield();
 }
 
-int redist_wait_any(int count, MPI_Request *requests, int *index)
+/* MPI_Waitany spins with all devices. */
+static int sleep_for(MPI_Request *requests, int first, int *index)
+{
+    *index = first;
+    return first == MPI_UNDEFINED ? MPI_SUCCESS : MPI_Wait(&requests[first], MPI_STATUS_IGNORE);
+}
+
+int redist_wait_any(int count, MPI_Request *requests, int first, int *index)
 {
     int tests = 0, done = 0;
     for (;;) {
         int error = MPI_Testany(count, requests, index, &done, MPI_STATUS_IGNORE);
         if (error != MPI_SUCCESS || done)
             return error;
+        if (device_sleeps())
+            return sleep_for(requests, first, index);
         pause_between(&tests);
     }
 }

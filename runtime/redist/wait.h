@@ -7,8 +7,10 @@
 
 #include <mpi.h>
 
-/* As MPI_Waitany, MPI_Wait and MPI_Waitall, without statuses. */
-int redist_wait_any(int count, MPI_Request *requests, int *index);
+/* As MPI_Waitany, without statuses. Where MPI sleeps while it waits, it sleeps for requests[first] alone, which has to
+ * come to its end whatever becomes of the others; MPI_UNDEFINED: none is active. */
+int redist_wait_any(int count, MPI_Request *requests, int first, int *index);
+/* As MPI_Wait and MPI_Waitall. */
 int redist_wait(MPI_Request *request);
 int redist_wait_all(int count, MPI_Request *requests);
 

@@ -44,15 +44,24 @@ static void make_world(test_world *world, MPI_Comm comm, int old_size, const int
 static int64_t sent_bytes, sent_messages, empty_messages;
 static int sends_fail; /* say so, although they do not */
 
-int PMPI_Isend(const void *buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request *request)
+static int count_sent(int count, MPI_Datatype type, int error)
 {
     MPI_Count size;
     MPI_Type_size_x(type, &size);
     sent_bytes += count * size;
     sent_messages++;
     empty_messages += count * size == 0;
-    int error = MPI_Isend(buffer, count, type, to, tag, comm, request);
     return sends_fail ? MPI_ERR_OTHER : error;
+}
+
+int PMPI_Isend(const void *buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request *request)
+{
+    return count_sent(count, type, MPI_Isend(buffer, count, type, to, tag, comm, request));
+}
+
+int PMPI_Issend(const void *buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request *request)
+{
+    return count_sent(count, type, MPI_Issend(buffer, count, type, to, tag, comm, request));
 }
 
 /* Ends the test on every rank. */

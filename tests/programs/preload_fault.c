@@ -126,13 +126,26 @@ int PMPI_Comm_dup(MPI_Comm comm, MPI_Comm *made)
 /* REDIST_TAG of runtime/redist/exchange.h */
 enum { REDISTRIBUTION = 32001 };
 
+static void spoil(const void *data, int tag)
+{
+    const char *text = getenv("EPOP_TEST_FAULT");
+    if (tag == REDISTRIBUTION && text && !strcmp(text, "redistribution"))
+        *(unsigned char *)data ^= 1;
+}
+
 int PMPI_Isend(const void *data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request *request)
 {
     int (*real)(const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
-    const char *text = getenv("EPOP_TEST_FAULT");
     THE_REAL(real, "PMPI_Isend");
-    if (tag == REDISTRIBUTION && text && !strcmp(text, "redistribution"))
-        *(unsigned char *)data ^= 1;
+    spoil(data, tag);
+    return real(data, count, type, to, tag, comm, request);
+}
+
+int PMPI_Issend(const void *data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request *request)
+{
+    int (*real)(const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
+    THE_REAL(real, "PMPI_Issend");
+    spoil(data, tag);
     return real(data, count, type, to, tag, comm, request);
 }
 
