@@ -1,7 +1,9 @@
 /*
  * Redistribution beside MPI_Alltoallv of the same bytes: expand and shrink between half of the ranks and all of them.
- * MPI_Alltoallv gets its buffers packed, which by hand comes on top. The bytes sent are counted, not assumed. And a CSR
- * matrix with its column indices and values in one call, beside two calls with one array each.
+ * MPI_Alltoallv gets its buffers packed, which by hand comes on top. Beside it what a ratio stands against:
+ * MPI_Alltoallv once more, over itself, and the processor time of all ranks, which no cores are faster than. The bytes
+ * sent are counted, not assumed. And a CSR matrix with its column indices and values in one call, beside two calls with
+ * one array each.
  *
  *   mpiexec -n 4 redist [MIB [REPETITIONS [CASE [MEMORY]]]]     one line of JSON per case
  *
@@ -13,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <epop/redist.h>
 
@@ -50,6 +53,11 @@ typedef struct layout {
     int one_row, column_major;
 } layout;
 
+/* Times of one way to do it; of the processor over all ranks. */
+typedef struct times {
+    double seconds[REPETITIONS_MAX], processor[REPETITIONS_MAX];
+} times;
+
 /* One direction of a case. */
 typedef struct direction {
     const char *suffix;
@@ -58,7 +66,7 @@ typedef struct direction {
     epop_dist2d_t before, after;
     int counts[2][RANKS_MAX], starts[2][RANKS_MAX]; /* of Alltoallv, sending and receiving; bytes */
     int64_t least, moved;                           /* bytes, over all ranks */
-    double seconds[REPETITIONS_MAX], alltoallv[REPETITIONS_MAX];
+    times redist, alltoallv, again;
 } direction;
 
 static epop_dist2d_t distribute(const layout *l, int ranks)
@@ -112,46 +120,62 @@ static direction *make_direction(const layout *l, int old_size, int new_size, co
     return d;
 }
 
-static double time_redist(direction *d, const layout *l, void **block)
+static double processor_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+/* Since `start` and `processor`, as number `at`. */
+static void note_times(times *t, int at, double start, double processor)
+{
+    double seconds = MPI_Wtime() - start;
+    processor = processor_now() - processor;
+    t->seconds[at] = slowest(seconds);
+    MPI_Allreduce(&processor, &t->processor[at], 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+}
+
+static void time_redist(direction *d, const layout *l, void **block, int at)
 {
     gather();
     int64_t sent_before = sent_bytes;
-    double start = MPI_Wtime();
+    double processor = processor_now(), start = MPI_Wtime();
     int result = l->one_row ? epop_redist(&d->window, l->cols, MPI_DOUBLE, block)
                             : epop_redist2d(&d->window, &d->before, &d->after, MPI_DOUBLE, block);
-    double seconds = MPI_Wtime() - start;
+    note_times(&d->redist, at, start, processor);
     if (result != EPOP_OK)
         fail("redistribution failed");
     int64_t sent = sent_bytes - sent_before;
-    seconds = slowest(seconds);
     MPI_Allreduce(&sent, &d->moved, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
-    return seconds;
 }
 
 /* The new block is allocated in the measured time, as it has to be in a redistribution by hand. */
-static double time_alltoallv(direction *d)
+static void time_alltoallv(direction *d, times *t, int at)
 {
     int64_t out = starts_of(d->counts[0], d->starts[0]), in = starts_of(d->counts[1], d->starts[1]);
     char *from = allocate(out);
     memset(from, 1, (size_t)out + 1);
     gather();
-    double start = MPI_Wtime();
+    double processor = processor_now(), start = MPI_Wtime();
     char *to = allocate(in);
     MPI_Alltoallv(from, d->counts[0], d->starts[0], MPI_BYTE, to, d->counts[1], d->starts[1], MPI_BYTE, MPI_COMM_WORLD);
-    double seconds = MPI_Wtime() - start;
+    note_times(t, at, start, processor);
     free(from);
     free(to);
-    return slowest(seconds);
 }
 
 static void report(direction *d, const layout *l, int repetitions)
 {
-    double ours = median(d->seconds, repetitions), theirs = median(d->alltoallv, repetitions); /* sorted now */
-    if (rank == 0)
+    double ours = median(d->redist.seconds, repetitions), theirs = median(d->alltoallv.seconds, repetitions);
+    double again = median(d->again.seconds, repetitions), processor = median(d->redist.processor, repetitions);
+    if (rank == 0) /* all are sorted now */
         printf("{\"bench\":\"redist\",\"case\":\"%s %s\",\"ranks\":%d,\"bytes\":%lld,\"bytes_over_least\":%.2f,"
-               "\"seconds\":%.6f,\"alltoallv_seconds\":%.6f,\"ratio\":%.2f,\"fastest_ratio\":%.2f}\n",
+               "\"seconds\":%.6f,\"alltoallv_seconds\":%.6f,\"ratio\":%.2f,\"fastest_ratio\":%.2f,"
+               "\"again_ratio\":%.2f,\"processor_ratio\":%.2f}\n",
                l->name, d->suffix, size, (long long)d->moved, d->least > 0 ? (double)d->moved / (double)d->least : 1.0,
-               ours, theirs, ours / theirs, d->seconds[0] / d->alltoallv[0]);
+               ours, theirs, ours / theirs, d->redist.seconds[0] / d->alltoallv.seconds[0], again / theirs,
+               processor / median(d->alltoallv.processor, repetitions));
     fflush(stdout);
 }
 
@@ -168,10 +192,12 @@ static void run_case(const layout *l, int repetitions)
     void *block = values;
     for (int i = -1; i < repetitions; i++) { /* the first one warms up */
         int at = i < 0 ? 0 : i;
-        grow->seconds[at] = time_redist(grow, l, &block);
-        shrink->seconds[at] = time_redist(shrink, l, &block);
-        grow->alltoallv[at] = time_alltoallv(grow);
-        shrink->alltoallv[at] = time_alltoallv(shrink);
+        time_redist(grow, l, &block, at);
+        time_redist(shrink, l, &block, at);
+        time_alltoallv(grow, &grow->alltoallv, at);
+        time_alltoallv(shrink, &shrink->alltoallv, at);
+        time_alltoallv(grow, &grow->again, at);
+        time_alltoallv(shrink, &shrink->again, at);
     }
     for (int64_t i = 0; i < rows * cols; i++)
         if (((double *)block)[i] != (double)i)
