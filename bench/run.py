@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """All benchmarks, each beside its alternative in the same run. Called by `make bench`.
 
-    bench/run.py [--quick] [probe] [interpose] [walk] [trace] [measure] [loops] [tune] [debug] [resize] [methods] [meeting] [ahead] [balance] [redist] [described] [blocks] [checkpoint] [memory] [cannon] [gauss] [amr] [scheduler] [elastic] [latency] [psets] [scale]
+    bench/run.py [--quick] [probe] [interpose] [walk] [trace] [measure] [loops] [tune] [debug] [resize] [methods] [meeting] [ahead] [balance] [redist] [redist-hosts] [described] [blocks] [checkpoint] [memory] [cannon] [gauss] [amr] [scheduler] [elastic] [latency] [psets] [scale]
 
 Without names it is those of which the page has results with the MPI library of this tree, as the others say nothing new; with an MPI
 library that the page does not know it is all.
@@ -25,6 +25,7 @@ import ahead
 import balancing
 import elastic
 import evolving
+import hosting
 import keeping
 import latency
 import measuring
@@ -204,6 +205,15 @@ def bench_redist(quick):
                 note(**result, memory=memory, mib=mib)
 
 
+def bench_redist_hosts(quick):
+    """Half of the ranks on one host and half on another, which only root can make. Where MPI opens connections by names of hosts."""
+    with hosting.two_hosts() as printed_there:
+        for mib in () if not printed_there else (16,) if quick else (8, 64):
+            for ranks in (2, 4):
+                for result in printed_there(MPIEXEC, ranks, BENCH / "redist", mib, 5 if quick else 31 if mib == 8 else 15, "", "reused", limit=600):
+                    note(**{**result, "bench": "redist-hosts"}, memory="reused", mib=mib)
+
+
 def bench_blocks(quick):
     for ranks in (2, 4):
         for result in lines(ranks, BENCH / "blocks", 100 if quick else 160, limit=600):
@@ -369,7 +379,7 @@ def run_bench(name, function, quick):
 def main():
     benches = {"probe": bench_probe, "interpose": bench_interpose, "walk": bench_walk, "trace": bench_trace, "measure": bench_measure,
                "loops": bench_loops, "tune": bench_tune,
-               "debug": bench_debug, "resize": bench_resize, "methods": bench_methods, "meeting": bench_meeting, "ahead": bench_ahead, "balance": bench_balance, "redist": bench_redist, "described": bench_described, "blocks": bench_blocks,
+               "debug": bench_debug, "resize": bench_resize, "methods": bench_methods, "meeting": bench_meeting, "ahead": bench_ahead, "balance": bench_balance, "redist": bench_redist, "redist-hosts": bench_redist_hosts, "described": bench_described, "blocks": bench_blocks,
                "checkpoint": bench_checkpoint, "memory": bench_memory,
                "cannon": bench_cannon, "gauss": bench_gauss, "amr": bench_amr, "scheduler": bench_scheduler, "elastic": bench_elastic,
                "latency": bench_latency, "psets": bench_psets, "scale": bench_scale}
