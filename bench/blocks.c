@@ -278,6 +278,7 @@ int main(int argc, char **argv)
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     int64_t side = argc > 1 ? atoi(argv[1]) : 200;
     int repetitions = argc > 2 ? atoi(argv[2]) : 11;
+    reuse_memory();
     if (size < 2 || size > RANKS_MAX || side < size || side > 1000 || repetitions < 1 || repetitions > REPETITIONS_MAX)
         fail("usage: mpiexec -n 2..64 blocks [SIDE [REPETITIONS]]");
     epop_blocks_t cube = {.dims = 3, .count = {side, side, side}, .ghosts = {1, 1, 1}};

@@ -301,10 +301,8 @@ static void run_rows(int64_t bytes, int repetitions)
 static void set_memory(bool reused)
 {
     mallopt(M_MMAP_THRESHOLD, 128 << 10);
-    if (!reused)
-        return;
-    mallopt(M_MMAP_MAX, 0);
-    mallopt(M_TRIM_THRESHOLD, INT_MAX);
+    if (reused)
+        reuse_memory();
 }
 
 int main(int argc, char **argv)

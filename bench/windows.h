@@ -6,6 +6,8 @@
 #define BENCH_WINDOWS_H
 
 #include <errno.h>
+#include <limits.h>
+#include <malloc.h>
 #include <sched.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -45,6 +47,14 @@ static inline epop_window_t make_window(int old_size, int new_size, int new_rank
     window.joining = new_size - window.staying;
     window.status = window.old_rank < 0 ? EPOP_JOINING : window.new_rank < 0 ? EPOP_LEAVING : EPOP_STAYING;
     return window;
+}
+
+/* Blocks come from memory that was in use before, also the large ones, which malloc() else takes from the kernel now
+ * and then, on one of the sides that are compared and not on the other. */
+static inline void reuse_memory(void)
+{
+    mallopt(M_MMAP_MAX, 0);
+    mallopt(M_TRIM_THRESHOLD, INT_MAX);
 }
 
 /* A barrier around what is measured, whose waiting ranks yield: with more ranks than cores, one that spins in
