@@ -22,7 +22,7 @@ DEBIAN, SOCK = "ch4:ucx", "ch3:sock"
 
 # With which MPI the page has them; all others with Debian's.
 DEVICES = {"measure": (DEBIAN, SOCK), "redist": (DEBIAN, SOCK), "elastic": (),
-           **dict.fromkeys(("methods", "meeting", "ahead", "balance", "latency", "latency-slurm", "psets", "amr"), (SOCK,))}
+           **dict.fromkeys(("methods", "meeting", "ahead", "balance", "latency", "latency-slurm", "psets", "amr", "redist-hosts"), (SOCK,))}
 
 
 # ---- Figures ----
@@ -303,6 +303,8 @@ def psets_water(results):
 
 # ---- Data ----
 
+AIM = 1.1  # of redistribution over MPI_Alltoallv
+
 
 def redist(results, mib=64):
     those = of(results, "redist", memory="reused", mib=mib)
@@ -315,6 +317,29 @@ def redist(results, mib=64):
 
 def redist_small(results):
     return redist(results, mib=8)
+
+
+def redist_hosts(results):
+    those = of(results, "redist-hosts")
+    columns = [(mib, ranks) for mib in (8, 64) for ranks in (2, 4)]
+    names = [name for name in dict.fromkeys(map(ways, those)) if name != "csr"]
+    return ["layout", "8 MiB, 2 ranks", "4 ranks", "64 MiB, 2 ranks", "4 ranks"], [
+        [name.replace("2d", "2D"), *(in_both_ways(of(those, "redist-hosts", mib=mib, ranks=ranks), name) for mib, ranks in columns)]
+        for name in names]
+
+
+def redist_bounds(results):
+    """What the ratios of the tables stand against: of each column the cases above the aim, and the bounds that were measured."""
+    rows = []
+    for title, bench, device in (("Debian's", "redist", DEBIAN), ("ch3:sock", "redist", SOCK), ("ch3:sock, two hosts", "redist-hosts", SOCK)):
+        for mib, ranks in ((mib, ranks) for mib in (8, 64) for ranks in (2, 4)):
+            those = having(of(results, bench, device=device, memory="reused", mib=mib, ranks=ranks), "again_ratio")
+            if those:
+                ratios = [each["ratio"] for each in those]
+                rows.append([title, mib, ranks, span(ratios), f"{sum(value > AIM for value in ratios)} of {len(ratios)}",
+                             span([each["again_ratio"] for each in those]),
+                             "" if device == DEBIAN else span([each["processor_ratio"] for each in those])])
+    return ["MPI", "MiB", "ranks", "ratio", f"above {AIM}", "MPI_Alltoallv over itself", "processor time"], rows
 
 
 def redist_spans(results):
@@ -348,7 +373,8 @@ def blocks_spans(results):
     moved = having(of(results, "blocks"), "ratio_alltoallw")
     ghosts = having(of(results, "blocks"), "by_hand_seconds")
     small = of(ghosts, "blocks", case="ghosts of a tenth")
-    kinds = {"redistribution, over `MPI_Alltoallw` with subarrays": [(each, each["ratio_alltoallw"]) for each in moved],
+    kinds = {"`MPI_Alltoallv`, over itself": [(each, each["again_ratio"]) for each in having(moved, "again_ratio")],
+             "redistribution, over `MPI_Alltoallw` with subarrays": [(each, each["ratio_alltoallw"]) for each in moved],
              "`epop_halo_exchange`, over 26 pairs of messages": [(each, over_hand(each)) for each in ghosts if each not in small],
              "the same on a cube of side 16": [(each, over_hand(each)) for each in small]}
     rows = [[title, *(span([value for each, value in found if each["ranks"] == ranks]) for ranks in (2, 4))]
@@ -436,7 +462,7 @@ THEIRS = {8: "700 ns", 128: "2 us", 1024: "10 us"}
 TABLES = {"probe": probe, "loops": loops, "loops-calls": loops_calls, "tune": tune, "walk": walk, "trace": trace, "measure": measure, "measure-jobs": measure_jobs,
           "measure-reports": measure_reports, "debug": debug, "interpose": interpose, "resize": resize, "methods": methods, "meeting": meeting,
           "methods-commit": methods_commit, "methods-single": methods_single, "ahead": ahead, "balance": balance, "psets": psets,
-          "psets-water": psets_water, "redist": redist, "redist-small": redist_small, "redist-spans": redist_spans, "described": described, "blocks": blocks,
+          "psets-water": psets_water, "redist": redist, "redist-small": redist_small, "redist-hosts": redist_hosts, "redist-bounds": redist_bounds, "redist-spans": redist_spans, "described": described, "blocks": blocks,
           "blocks-spans": blocks_spans, "checkpoint": checkpoint, "memory": memory, "scalapack": scalapack, "amr": amr, "scheduler": scheduler, "workload": workload,
           "latency": latency, "scale": scale}
 
