@@ -3,6 +3,7 @@
  * them may depend on them.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "interpose/interpose.h"
 #include "runtime/base/say.h"
@@ -22,26 +23,48 @@ void describe_come_ahead(const struct describe_ahead *ahead)
     came_ahead = ahead;
 }
 
-struct blob {
-    char *bytes;
-    size_t length;
+#define FEW_BYTES 2000
+
+/* Values as they travel: few of them together with their number, which takes one broadcast and no memory. */
+struct parcel {
+    int64_t length; /* -1: there are none to give */
+    char few[FEW_BYTES];
 };
+
+struct blob {
+    char *bytes; /* owned, or NULL: they are in the parcel */
+    struct parcel parcel;
+};
+
+static const char *bytes_of(const struct blob *values)
+{
+    return values->bytes ? values->bytes : values->parcel.few;
+}
+
+/* More than few. False on all: somebody has no memory for them. */
+static bool share_many(const epop_window_t *window, struct blob *values)
+{
+    size_t length = (size_t)values->parcel.length;
+    if (!values->bytes)
+        values->bytes = malloc(length);
+    int64_t had = values->bytes ? 1 : 0;
+    return collective_min(window, &had, 1) == EPOP_OK && had &&
+           collective_broadcast(window, values->bytes, length, 0) == EPOP_OK;
+}
 
 /* The values of rank 0 on all ranks. False on all: rank 0 has none to give, or somebody no memory for them. */
 static bool share_values(const epop_window_t *window, const epop_description_t *d, bool listed, struct blob *values)
 {
-    bool first = window->old_rank == 0;
-    if (first && listed)
-        values->bytes = describe_values_pack(d, &values->length);
-    int64_t length = values->bytes ? (int64_t)values->length : -1;
-    if (collective_broadcast(window, &length, sizeof length, 0) != EPOP_OK || length < 0)
+    struct parcel *parcel = &values->parcel;
+    size_t length = 0;
+    if (window->old_rank == 0 && listed)
+        values->bytes = describe_values_pack(d, &length);
+    parcel->length = values->bytes ? (int64_t)length : -1;
+    if (values->bytes && length <= FEW_BYTES)
+        memcpy(parcel->few, values->bytes, length);
+    if (collective_broadcast(window, parcel, sizeof *parcel, 0) != EPOP_OK || parcel->length < 0)
         return false;
-    values->length = (size_t)length;
-    if (!first)
-        values->bytes = malloc(length ? (size_t)length : 1);
-    int64_t had = values->bytes ? 1 : 0;
-    return collective_min(window, &had, 1) == EPOP_OK && had &&
-           collective_broadcast(window, values->bytes, values->length, 0) == EPOP_OK;
+    return parcel->length <= FEW_BYTES || share_many(window, values);
 }
 
 /* A description on every rank: old ones list, joining ones fill in. 0, or -1 on this rank alone. */
@@ -57,7 +80,7 @@ static int make_description(const epop_window_t *window, void (*block)(void *, e
             error_set(error, ERROR_FAILED, "it did not get the values of rank 0");
         well = well && !joins;
     } else if (joins) {
-        well = !describe_run(d, DESCRIBE_FILL, block, data, values.bytes, values.length, error);
+        well = !describe_run(d, DESCRIBE_FILL, block, data, bytes_of(&values), (size_t)values.parcel.length, error);
     }
     free(values.bytes);
     return well ? 0 : -1;

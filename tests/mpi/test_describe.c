@@ -12,18 +12,19 @@
 
 /* ---- A program's data -------------------------------------------------------------------- */
 
-enum { KINDS = 5, SLABS = 16 };
+enum { KINDS = 5, SLABS = 16, MORE = 5000 };
 enum { A, M, R, S, B }; /* array, matrix, replicated, scratch, blocks */
 
 static struct data {
     struct shape {
-        int64_t count, copies;
+        int64_t count, copies, more;
         epop_dist_t dist;
         epop_dist2d_t grid;
         epop_blocks_t blocks;
         int types[KINDS];
     } shape;
     void *local[KINDS];
+    char more[MORE]; /* of which shape.more are described: few values, or many */
 } data;
 
 static test_type types[TEST_TYPES];
@@ -38,6 +39,7 @@ static void describe(void *context, epop_description_t *d)
     struct data *the = context;
     struct shape *s = &the->shape;
     epop_describe_values(d, "shape", s, sizeof *s);
+    epop_describe_values(d, "more", the->more, (size_t)s->more);
     epop_describe_array(d, "array", &the->local[A], type_of(A)->type, s->dist, 0);
     epop_describe_matrix(d, "matrix", &the->local[M], type_of(M)->type, &s->grid, EPOP_CONSTANT);
     epop_describe_replicated(d, "replicated", &the->local[R], type_of(R)->type, s->copies, 0);
@@ -71,6 +73,7 @@ static void random_shape(struct shape *s)
     memset(s, 0, sizeof *s);
     s->count = pick(2) ? pick(8) : pick(2000);
     s->copies = pick(100);
+    s->more = 1 + (pick(2) ? pick(MORE) : 0);
     s->dist = random_dist(s->count);
     s->grid =
         (epop_dist2d_t){.rows = random_dist(pick(40)), .cols = random_dist(pick(40)), .column_major = (int)pick(2)};
@@ -191,6 +194,25 @@ static void sum_up(MPI_Comm comm, int rank, int size, struct sums *sums)
     MPI_Allreduce(MPI_IN_PLACE, sums->sums, SLABS, MPI_UINT64_T, MPI_SUM, comm);
 }
 
+/* ---- Values -------------------------------------------------------------------------------------- */
+
+static char value_at(int64_t i)
+{
+    return (char)(i % 127 + 1);
+}
+
+static void make_values(bool here)
+{
+    for (int64_t i = 0; i < MORE; i++)
+        data.more[i] = here ? value_at(i) : 0;
+}
+
+static void check_values(void)
+{
+    for (int64_t i = 0; i < data.shape.more; i++)
+        REQUIRE(data.more[i] == value_at(i));
+}
+
 /* ---- A window ------------------------------------------------------------------------------------ */
 
 static void round_window(MPI_Comm comm)
@@ -210,9 +232,11 @@ static void round_window(MPI_Comm comm)
         memset(&data.shape, 0, sizeof data.shape);
     else
         make(w->old_rank, w->old_size);
+    make_values(w->old_rank >= 0);
     sum_up(comm, w->old_rank, w->old_size, &before);
     REQUIRE(describe_window(w, describe, &data) == EPOP_OK);
     REQUIRE(memcmp(&data.shape, &shape, sizeof shape) == 0);
+    check_values();
     sum_up(comm, w->new_rank, w->new_size, &after);
     REQUIRE(memcmp(&before, &after, sizeof before) == 0);
     check(w->new_rank, w->new_size);
