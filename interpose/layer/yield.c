@@ -7,15 +7,16 @@
 #include <dlfcn.h>
 #include <sched.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #define CALL __attribute__((visibility("default")))
 #define NAME "ucp_worker_progress"
 
-/* Calls that found nothing, some 100 us of them, after which each yields. Where nobody else wants the processor, a
- * yield is back at once. */
-enum { PATIENCE = 1000 };
+/* Calls that found nothing, after which each yields: some 100 us of them, as where nobody else wants the processor a
+ * yield is back at once; 2 us where ranks share processors. */
+enum { PATIENCE = 1000, PATIENCE_IN_A_CROWD = 20 };
 
 typedef unsigned progress_call(void *worker);
 CALL progress_call ucp_worker_progress; /* as ucp/api/ucp.h has it, which is not there to build with */
@@ -39,19 +40,29 @@ static progress_call *find(const void *caller)
     return progress;
 }
 
+/* More ranks of this launch are on this host than processors are there for this one? Hydra says how many those are. */
+static bool is_crowd(void)
+{
+    const char *ranks = getenv("MPI_LOCALNRANKS");
+    cpu_set_t processors;
+    return ranks && !sched_getaffinity(0, sizeof processors, &processors) && atoi(ranks) > CPU_COUNT(&processors);
+}
+
 CALL unsigned ucp_worker_progress(void *worker)
 {
     static progress_call *_Atomic next;
+    static _Atomic int patience;
     static _Thread_local int idle;
-    progress_call *progress = atomic_load_explicit(&next, memory_order_relaxed);
+    progress_call *progress = atomic_load_explicit(&next, memory_order_acquire);
     if (!progress) {
         progress = find(__builtin_return_address(0));
-        atomic_store_explicit(&next, progress, memory_order_relaxed);
+        atomic_store_explicit(&patience, is_crowd() ? PATIENCE_IN_A_CROWD : PATIENCE, memory_order_relaxed);
+        atomic_store_explicit(&next, progress, memory_order_release);
     }
     unsigned count = progress(worker);
     if (count)
         idle = 0;
-    else if (idle < PATIENCE)
+    else if (idle < atomic_load_explicit(&patience, memory_order_relaxed))
         idle++;
     else
         sched_yield();

@@ -8,9 +8,11 @@
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-enum { PATIENCE = 1000 };
+enum { PATIENCE = 1000, PATIENCE_IN_A_CROWD = 20 };
 
 unsigned ucp_worker_progress(void *worker); /* the one that is tested */
 
@@ -101,6 +103,17 @@ static void test_each_thread_counts_for_itself(void **state)
     assert_int_equal(ucx.yields, 0);
 }
 
+/* ---- More ranks than processors ------------------------------------------------------------------ */
+
+static void test_a_crowd_yields_soon(void **state)
+{
+    (void)state;
+    find_nothing((void *)PATIENCE_IN_A_CROWD);
+    assert_int_equal(ucx.yields, 0);
+    find_nothing((void *)5);
+    assert_int_equal(ucx.yields, 5);
+}
+
 /* Each begins with something that has come. */
 static int setup(void **state)
 {
@@ -114,7 +127,8 @@ static int setup(void **state)
     return 0;
 }
 
-int main(void)
+/* What it finds in its first call counts from then on: so those of a crowd have a process of their own. */
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_found_by_the_caller_and_only_once, setup),
@@ -122,5 +136,16 @@ int main(void)
         cmocka_unit_test_setup(test_yields_after_a_while_until_something_comes, setup),
         cmocka_unit_test_setup(test_each_thread_counts_for_itself, setup),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    const struct CMUnitTest in_a_crowd[] = {
+        cmocka_unit_test_setup(test_found_by_the_caller_and_only_once, setup),
+        cmocka_unit_test_setup(test_a_crowd_yields_soon, setup),
+    };
+    if (argc > 1)
+        return cmocka_run_group_tests(in_a_crowd, NULL, NULL);
+    setenv("MPI_LOCALNRANKS", "1", 1);
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    setenv("MPI_LOCALNRANKS", "1000000", 1);
+    if (!failed)
+        execl("/proc/self/exe", argv[0], "crowd", (char *)NULL);
+    return 1;
 }
