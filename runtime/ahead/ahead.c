@@ -1,12 +1,14 @@
 /* Constant data that moves ahead of the window: one journey at a time, its thread, and the end of it. */
 #include "runtime/ahead/ahead.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "runtime/ahead/carry.h"
+#include "runtime/base/clock.h"
 #include "runtime/base/ending.h"
 #include "runtime/base/error.h"
 #include "runtime/base/json.h"
@@ -14,6 +16,9 @@
 #include "runtime/describe/program.h"
 #include "runtime/wire/messages.h"
 #include "runtime/world/world.h"
+
+#define IN_TIME 0.8 /* of the limit: the last of it has to be agreed on, too */
+#define LONGEST 1e6 /* s: the limit may be none */
 
 /* It belongs to the thread while that runs; then to whoever takes it out of the state. */
 struct journey {
@@ -31,6 +36,7 @@ static struct {
     pthread_cond_t changed;
     struct member *member;
     const char *uri;
+    double limit;
     struct journey *journey; /* NULL: none */
     int running;             /* threads, also of journeys that are off */
 } state = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
@@ -244,6 +250,7 @@ static int set_out(struct journey *j, const struct order_ahead *order)
     c->window = &j->window;
     c->size = plan_total(j->plan);
     c->me = plan_index(j->plan, state.member->process);
+    c->until = monotonic_ns() + (int64_t)(IN_TIME * fmin(state.limit, LONGEST) * 1e9);
     c->fill = await_filling;
     c->context = j;
     if (read_places(c, order))
@@ -375,11 +382,12 @@ void ahead_over(void)
 
 /* ---- The start ------------------------------------------------------------------------------------ */
 
-void ahead_init(struct member *member, const char *uri)
+void ahead_init(struct member *member, const char *uri, double limit)
 {
     static const struct describe_ahead ahead = {is_all_here, hand_over_present};
     state.member = member;
     state.uri = uri;
+    state.limit = limit;
     member->run_errand = run_ahead_errand;
     member_understand(member, messages, sizeof messages / sizeof *messages, NULL);
     describe_come_ahead(&ahead);

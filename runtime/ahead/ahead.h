@@ -8,8 +8,9 @@
 
 #include "runtime/member/member.h"
 
-/* For this process's member. uri: of the job's control plane, which has one before the first message, and keeps it. */
-void ahead_init(struct member *member, const char *uri);
+/* For this process's member. uri: of the job's control plane, which has one before the first message, and keeps it.
+ * limit: seconds for which the job waits for the data. */
+void ahead_init(struct member *member, const char *uri, double limit);
 
 /* ---- The program's thread ---- */
 

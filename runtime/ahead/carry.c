@@ -10,17 +10,16 @@
 #include <errno.h>
 #include <netinet/tcp.h>
 #include <poll.h>
-#include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "runtime/ahead/pace.h"
+#include "runtime/base/binding.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/random.h"
 #include "runtime/wire/link.h"
@@ -144,81 +143,6 @@ static int place_knows(const struct place *place, int adaptation, const struct p
            hello->adaptation == (uint32_t)adaptation;
 }
 
-/* ---- The pace ----------------------------------------------------------------------------------- */
-
-/*
- * How much of a core the thread takes: all of one that nobody else wants, else a tenth, by resting in between. It has
- * the priority of the program's threads: with less, it would hardly run at all beside ranks that spin.
- *
- * Does somebody else want the core? Then to give it up takes long, or the kernel has taken it away: one look after each
- * slice of work tells.
- */
-
-struct pace {
-    int64_t looked_at; /* the thread's time then, ns */
-    int64_t worked;    /* since the last rest, ns of the thread's time */
-    long preemptions;
-};
-
-#define SLICE       1000000 /* ns of work from look to look */
-#define WANTED      50000   /* ns: longer than it takes to come back at once */
-#define REST        9       /* of the work: a tenth of the time is worked */
-#define MOST_WORKED 4000000 /* ns that are made up for, of what was done while nobody wanted the core */
-
-static int64_t thread_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
-static long thread_preemptions(void)
-{
-    struct rusage usage;
-    return getrusage(RUSAGE_THREAD, &usage) ? 0 : usage.ru_nivcsw;
-}
-
-/* A short slice (from Linux 6.12 on) has it run soon when something has come, and not when the others are through with
- * their own. */
-static void ask_for_short_slices(void)
-{
-    struct {
-        uint32_t size, policy;
-        uint64_t flags;
-        int32_t nice;
-        uint32_t priority;
-        uint64_t runtime, deadline, period;
-    } attributes = {.size = sizeof attributes, .runtime = 100000};
-    syscall(SYS_sched_setattr, 0, &attributes, 0);
-}
-
-/* On the thread itself. */
-static void pace_begin(struct pace *pace)
-{
-    ask_for_short_slices();
-    *pace = (struct pace){.looked_at = thread_ns(), .preemptions = thread_preemptions()};
-}
-
-/* To be called again and again, at least each millisecond of work. For how long the thread is to rest now: ns, or 0. */
-static int64_t pace_rest(struct pace *pace)
-{
-    int64_t now = thread_ns();
-    if (now - pace->looked_at < SLICE)
-        return 0;
-    int64_t begin = monotonic_ns(), worked = pace->worked + now - pace->looked_at;
-    sched_yield();
-    int64_t end = monotonic_ns(), rest = 0;
-    long taken = thread_preemptions();
-    if (end - begin > WANTED || taken != pace->preemptions) {
-        rest = REST * worked - (end - begin);
-        worked = 0;
-    }
-    pace->preemptions = taken;
-    pace->looked_at = now;
-    pace->worked = worked < MOST_WORKED ? worked : MOST_WORKED;
-    return rest > 0 ? rest : 0;
-}
-
 /* ---- Carrying ----------------------------------------------------------------------------------- */
 
 #define CHUNK      (256 << 10) /* bytes */
@@ -257,8 +181,9 @@ struct carrying {
     int due;       /* of them, those with something of the present round */
     int64_t heard; /* when something has moved, CLOCK_MONOTONIC, ns; strangers do not count */
     struct pace pace;
-    bool loaded;    /* the cargo is known, and routed */
-    int own_stream; /* what stays on this rank: copied by and by */
+    int64_t all, passed; /* bytes of the data that go, come or are copied; of them, those that have */
+    bool loaded;         /* the cargo is known, and routed */
+    int own_stream;      /* what stays on this rank: copied by and by */
     redist_stream own;
     bool own_begun;
 };
@@ -596,9 +521,17 @@ static int pass_chunk(struct carrying *s, struct flow *f, struct error *error)
     f->at += done;
     f->have -= done;
     s->heard = is_unknown(f) ? s->heard : monotonic_ns();
+    if (f->stage == CARGO)
+        s->passed += s->all > 0 ? done : 0;
     if (!f->sends && f->stage == CARGO)
         s->c->received += done;
     return f->have ? 0 : advance_flow(s, f, error);
+}
+
+/* Has it something that this rank keeps, in another place? */
+static bool is_kept(const struct carrying *s, const struct route_stream *stream)
+{
+    return stream->after && !stream->copies && s->c->window->old_rank >= 0;
 }
 
 /* A part of what this rank keeps, which an old one alone does. False: there is no more. */
@@ -608,7 +541,7 @@ static bool copy_own_part(struct carrying *s)
     redist_piece piece;
     for (; s->own_stream < cargo->stream_count; s->own_stream++, s->own_begun = false) {
         const struct route_stream *stream = &cargo->streams[s->own_stream];
-        if (!stream->after || stream->copies || s->c->window->old_rank < 0)
+        if (!is_kept(s, stream))
             continue;
         if (!s->own_begun)
             s->own = redist_stream_start(stream->plan, stream->rows, s->c->me, s->c->me);
@@ -616,6 +549,7 @@ static bool copy_own_part(struct carrying *s)
         int64_t count = chunk_elements(&stream->element, s->own.left);
         if (count == 0)
             continue;
+        s->passed += count * stream->element.size;
         while (count > 0 && redist_stream_take(&s->own, count, &piece)) {
             count -= piece.length * piece.times;
             redist_copy(&stream->element, &piece, stream->before, stream->after);
@@ -625,6 +559,27 @@ static bool copy_own_part(struct carrying *s)
     return false;
 }
 
+/* What this rank sends, gets and copies of a stream. */
+static int64_t count_stream(const struct carrying *s, const struct route_stream *stream)
+{
+    const struct carriage *c = s->c;
+    int64_t elements = is_kept(s, stream) ? route_elements(stream, c->window, c->me, c->me) : 0;
+    for (int rank = 0; rank < c->size; rank++)
+        if (rank != c->me)
+            elements += route_elements(stream, c->window, c->me, rank) + route_elements(stream, c->window, rank, c->me);
+    return elements * stream->element.size;
+}
+
+/* Likewise in the last round. */
+static int64_t count_data(const struct carrying *s)
+{
+    const struct cargo *cargo = s->c->cargo;
+    int64_t bytes = 0;
+    for (int i = cargo->data; i < cargo->stream_count; i++)
+        bytes += count_stream(s, &cargo->streams[i]);
+    return bytes;
+}
+
 /* The next one begins, for those that have waited for it. */
 static int begin_round(struct carrying *s, struct error *error)
 {
@@ -632,6 +587,7 @@ static int begin_round(struct carrying *s, struct error *error)
         return -1;
     s->due = s->come;
     s->own_stream = s->c->cargo->data;
+    s->all = s->c->cargo->round == ROUTE_DATA ? count_data(s) : 0;
     for (int i = 0; i < s->count; i++) {
         bool waited = s->flows[i].waits;
         s->flows[i].waits = false;
@@ -705,10 +661,31 @@ static int check_time(const struct carrying *s, struct error *error)
     return (int)((until - now) / 1000000) + 1;
 }
 
+/* Of the processes of the window, those of this host: they are reached at its address. */
+static int threads_here(const struct carriage *c)
+{
+    int count = 0;
+    for (int i = 0; i < c->size; i++)
+        count += c->places[i].address.sin_addr.s_addr == c->places[c->me].address.sin_addr.s_addr;
+    return count;
+}
+
+static int cores_here(void)
+{
+    cpu_set_t possible;
+    binding_possible(&possible);
+    return CPU_COUNT(&possible);
+}
+
+static double part_done(const struct carrying *s)
+{
+    return s->all > 0 ? (double)s->passed / (double)s->all : 0;
+}
+
 /* Between slices of work, as the pace asks for it. Ends when it is off. */
 static void rest_a_while(struct carrying *s)
 {
-    int64_t left = s->c->urgent ? 0 : pace_rest(&s->pace);
+    int64_t left = s->c->urgent ? 0 : pace_rest(&s->pace, part_done(s));
     struct timespec time = {.tv_nsec = left < 1000000000 ? left : 999999999};
     if (left > 0)
         ppoll(s->polls, 1, &time, NULL);
@@ -731,7 +708,7 @@ static int run_carrying(struct carrying *s, struct error *error)
     bool copies = false;
     int wait = 0;
     s->heard = monotonic_ns();
-    pace_begin(&s->pace);
+    pace_begin(&s->pace, pace_share(threads_here(s->c), cores_here()), s->c->until);
     if (begin_rounds(s, error))
         return -1;
     while (copies || !carrying_is_over(s)) {

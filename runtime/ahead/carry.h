@@ -51,6 +51,7 @@ struct carriage {
     /* A joining process: its values are here; makes cargo of them. 0, or -1 with text. On the carriage's thread. */
     int (*fill)(void *context, struct error *error);
     void *context;
+    int64_t until;       /* by then all should have come, CLOCK_MONOTONIC, ns */
     int wake;            /* readable once it is off */
     _Atomic bool off;    /* ends soon, with an error */
     _Atomic bool urgent; /* the program stands still until it has come */
@@ -58,8 +59,7 @@ struct carriage {
 };
 
 /* Returns when all has come here, and gone from here. 0, or -1 with text: ERROR_TIMEOUT where another process cannot be
- * reached at all. On a thread of its own, of which it takes a whole core if nobody else
- * wants that, else a tenth. */
+ * reached at all. On a thread of its own, at the pace of runtime/ahead/pace.h. */
 int carry(struct carriage *carriage, struct error *error);
 
 #endif

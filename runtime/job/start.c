@@ -293,7 +293,7 @@ static void make_member(int process)
     member_understand(&job.member, world.backend->messages, world.backend->message_count, NULL);
     job.member.describe = sampler_place;
     job.member.waits = sampler_waits;
-    ahead_init(&job.member, job.plane.uri);
+    ahead_init(&job.member, job.plane.uri, job.options.ahead_limit);
     sampler_start(&job.member.live);
     crash_install(&job.member.live, process, job_deliver_crash);
 }
