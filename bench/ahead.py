@@ -7,6 +7,7 @@ all the time, and add up a number in each iteration. The iterations before the r
 with; the cost of starting processes is not in it, as it is the same without data.
 """
 import array
+import mmap
 import os
 import pathlib
 import statistics
@@ -31,6 +32,13 @@ def mean_between(times, begin, end):
     return statistics.mean(found) if found else None
 
 
+def warm(mib):
+    """Has memory for that much at hand: a virtual machine may have given what was free for seconds back to its host."""
+    if mib:
+        with mmap.mmap(-1, mib * 2**20) as memory:
+            memory.write(b"1" * len(memory))
+
+
 def one_job(build, mpiexec, options, mib, percent, data, steps):
     """For each change: its stall, the seconds that data moved ahead, and how much longer iterations took meanwhile."""
     file = build / f"bench/ahead-{os.getpid()}"
@@ -39,6 +47,7 @@ def one_job(build, mpiexec, options, mib, percent, data, steps):
     try:
         waits = []
         for size in SIZES[1:]:
+            warm(4 * mib)
             time.sleep(0.3)
             waits.append(time.time())
             job.resize(size)
@@ -72,22 +81,41 @@ def middle(values):
     return statistics.median(values) if values else None
 
 
-def bench(build, mpiexec, quick, note, rate):
-    """rate: steps of work in a microsecond."""
+def stall_of(found, change, *kind):
+    return middle(result["stall"] for result in found[change, kind])
+
+
+def least(found, change, mib, percent, data):
+    """Over the stall with all in the window: that without data, and the part of what data adds that changes."""
+    none, all_of_it = stall_of(found, change, *NONE), stall_of(found, change, "window", mib, percent, data)
+    return (none + (1 - percent / 100) * (all_of_it - none)) / all_of_it
+
+
+def collect(build, mpiexec, rounds, rate, those):
+    """Of each change and kind, the results of so many rounds. rate: steps of work in a microsecond."""
     found = {}
-    for turn in range(4 if quick else 8):
-        for kind in list(kinds(quick))[:: -1 if turn % 2 else 1]:  # who comes first meets a machine that has rested
+    for turn in range(rounds):
+        for kind in those[:: -1 if turn % 2 else 1]:  # who comes first meets a machine that has rested
             way, *what = kind
             for change, result in zip(("2->4", "4->2"), one_job(build, mpiexec, WAYS.get(way, ()), *what, int(2000 * rate))):
                 found.setdefault((change, kind), []).append(result)
+    return found
+
+
+def summarize(found, note):
     for (change, (way, mib, percent, data)), results in found.items():
-        stall = middle(result["stall"] for result in results)
-        beside = found.get((change, ("window", mib, percent, data)), results)
-        line = {"stall_ms": stall * 1e3,
+        beside = found.get((change, ("window", mib or 64, percent, data)), results)
+        line = {"stall_ms": stall_of(found, change, way, mib, percent, data) * 1e3,
                 "over_window": middle(a["stall"] / b["stall"] for a, b in zip(results, beside)),
                 "over_none": middle(a["stall"] / b["stall"] for a, b in zip(results, found[change, NONE])),
                 "ahead_ms": middle(result["moved"] for result in results) * 1e3}
+        if way == "ahead":
+            line["least_over_window"] = least(found, change, mib, percent, data)
         slower = middle(result["slower"] for result in results)
         if slower:
             line["iterations_over_before"] = slower
         note(bench="ahead", change=change, way=way, mib=mib, constant=percent, data=data, **line, rounds=len(results))
+
+
+def bench(build, mpiexec, quick, note, rate):
+    summarize(collect(build, mpiexec, 4 if quick else 8, rate, list(kinds(quick))), note)

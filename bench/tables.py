@@ -204,8 +204,8 @@ def resize(results):
     for change, in distinct(those, "change"):
         each = [one(those, change=change, megabytes=megabytes) for megabytes in (0, 64)]
         rows.append([arrow(change), *(both(*(number(result.get(key)) for result in each))
-                                      for key in ("stall_ms", "request_to_commit_ms", "relaunch_ms", "relaunch_over_stall"))])
-    return ["change", "stall", "request to commit", "relaunch", "relaunch / stall"], rows
+                                      for key in ("stall_ms", "request_to_commit_ms", "by_hand_ms", "relaunch_ms", "relaunch_over_stall"))])
+    return ["change", "stall", "request to commit", "by MPI alone", "relaunch", "relaunch / stall"], rows
 
 
 METHODS = {"join": "join", "join at the gate": "join at the gate", "pool": "pool", "merge": "merge plain",
@@ -266,9 +266,9 @@ def ahead(results):
         moved = [{"seconds": result["ahead_ms"] / 1e3} for result in each if result.get("ahead_ms")]
         title = f"{mib} MiB, {constant} %" + (", sparse rows" if data == "rows" else "")
         rows.append([title if mib else "none", pair(each, "stall_ms", number),
-                     pair(each, "over_window", ratio) if mib else "-", pair(each, "iterations_over_before", ratio),
+                     pair(each, "over_window", ratio), pair(each, "least_over_window", ratio), pair(each, "iterations_over_before", ratio),
                      pair(moved, "seconds", number)])
-    return ["data, constant", "stall in ms", "stall / with `--no-ahead-data`", "iterations / before", "data moves for, in s"], rows
+    return ["data, constant", "stall in ms", "stall / with `--no-ahead-data`", "least", "iterations / before", "data moves for, in s"], rows
 
 
 WAYS_TO_BALANCE = {"even": "none: each costs what they do in the mean", "none": "none", "1.2": "`--balance 1.2`", "1.1": "`--balance 1.1`"}
