@@ -252,7 +252,7 @@ on_sock=(
     # What happens in a launch of its own, too: ends, crashes, hangs, children, words with a supervisor.
     ends crash stopped faults force children recover_words where debug_stops debug_hosts measure outlook trace unwritten capabilities interpose papers
     # Executables grow by new processes alone.
-    shapes public_shapes conformance psets reinit mpi_adapt mpi_redist first_probe leaving cg fortran python
+    shapes public_shapes conformance hwloc psets reinit mpi_adapt mpi_redist first_probe leaving cg fortran python
     # Data moves to processes that join, also ahead of the window.
     ahead ahead_kinds describe kinds mistakes cxx stencil libraries restart_programs
     # No test of these needs it.

@@ -28,6 +28,7 @@
 #include "runtime/hydra/pmi.h"
 #include "runtime/job/beside.h"
 #include "runtime/job/checkpoints.h"
+#include "runtime/job/hwloc.h"
 #include "runtime/job/plane.h"
 #include "runtime/job/sampler.h"
 #include "runtime/job/signals.h"
@@ -39,8 +40,6 @@
 #include "runtime/wire/messages.h"
 #include "runtime/world/backend.h"
 #include "runtime/world/world.h"
-
-#define HWLOC "HWLOC_COMPONENTS" /* which parts of hwloc look, or "-" which do not */
 
 /* ---- MPI, and loading --------------------------------------------------------- */
 
@@ -65,15 +64,6 @@ static int thread_level(const struct job_options *options)
     return helped ? MPI_THREAD_MULTIPLE : MPI_THREAD_FUNNELED;
 }
 
-/* MPICH has hwloc look at all devices of the host, which takes half of MPI_Init, and so of a resize; sockets need none
- * of them. What users set stays, and the program's own hwloc sees all. */
-static bool leave_out_devices(void)
-{
-    if (!device_sleeps() || getenv(HWLOC))
-        return false;
-    return !setenv(HWLOC, "-pci,-linuxio,-opencl,-gl", 1);
-}
-
 /* Before MPI has the connection. */
 static void look_at_launcher(void)
 {
@@ -85,14 +75,13 @@ int job_init_mpi(const struct job_options *options, int *argc, char ***argv)
 {
     int provided;
     sigset_t before;
-    bool left_out = leave_out_devices();
+    unsigned left_out = hwloc_look_less();
     look_at_launcher();
     device_be_found();
     thread_mask_signals(&before); /* an MPI library may have threads, too */
     int error = MPI_Init_thread(argc, argv, thread_level(options), &provided);
     thread_unmask_signals(&before);
-    if (left_out)
-        unsetenv(HWLOC);
+    hwloc_look_at_all(left_out);
     return error;
 }
 
