@@ -3,8 +3,9 @@
 
     bench/latency.py [--rounds N] [--sites hosts,by-hand,slurm] [--keep]
 
-The job is programs/synthetic with iterations of 20 ms. hosts: epoprm --local 4, with the steps that its journal has. slurm: the
-adviser beside a real Slurm of four nodes on this machine, joiners by srun; with what the parts of a growth take by themselves.
+The job is programs/synthetic with iterations of 20 ms. hosts: epoprm --local 4, with the steps that its journal has, and with what
+mpiexec and MPI_Init take alone for as many processes (bench/start.c). slurm: the adviser beside a real Slurm of four nodes on this
+machine, joiners by srun; with what the parts of a growth take by themselves.
 by-hand: the same growths by `epopctl resize --wait`, with its own start, of a job with the backends join and spawn.
 The tree has to be built with an MPICH that joins processes (docs/internals/performance.md has the commands). Prints a line for each kind
 of resize, with the machine's load, as JSON. --keep: it goes to bench/results and that page, as from bench/run.py.
@@ -58,7 +59,22 @@ def kinds(site, resizes):
 # ---- epoprm --local 4
 
 
+def start_alone(count, *words):
+    """Seconds: until the last of so many processes began, and from there until MPI was up in all."""
+    begin = time.time()
+    done = subprocess.run([sites.MPIEXEC, "-n", str(count), sites.BUILD / "bench/start", *words], capture_output=True, text=True,
+                          timeout=60, check=True, stdin=subprocess.DEVNULL)
+    began, up = (max(map(float, column)) for column in zip(*map(str.split, done.stdout.splitlines())))
+    return began - begin, up - began
+
+
+def starts(count, found):
+    launcher, init = start_alone(count)
+    found.setdefault(count, []).append((launcher, init, start_alone(count, "all")[1]))
+
+
 def hosts(rounds):
+    alone = {}
     site = sites.Local(POLICY)
     try:
         site.command("start", *site.options, "--policy", site.policy)
@@ -67,6 +83,7 @@ def hosts(rounds):
             for turn in range(rounds):
                 for nodes in (1, 2, 3):
                     until(lambda: held(site, 1) == 4, "four nodes of the job")
+                    starts(nodes, alone)
                     site.command("submit", "--ranks", nodes, "--nodes", nodes, "--time", "10s", "-o", site.directory / "short", "--",
                                  site_program(), "phase=a", "iterations=5", "seconds=0.02")
                     until(lambda: not site.rows("SELECT 1 FROM job WHERE ended < 0 AND number > 1"), "the short job")
@@ -76,7 +93,14 @@ def hosts(rounds):
             site.command("stop", "--jobs")
     finally:
         site.close()
-    return [(row["to_nodes"] - row["from_nodes"], {step: row[step] - row["decided"] for step in STEPS}) for row in rows]
+    return [(row["to_nodes"] - row["from_nodes"], {step: row[step] - row["decided"] for step in STEPS}) for row in rows], alone
+
+
+def starts_alone(alone):
+    """The medians, for each number of processes."""
+    return [{"bench": "latency", "site": "a start alone", "nodes": f"{count:+d}", "starts": len(found),
+             **{part: statistics.median(column) for part, column in zip(("launcher", "init", "init_all"), zip(*found))}}
+            for count, found in sorted(alone.items())]
 
 
 def site_program():
@@ -153,7 +177,8 @@ def slurm(rounds):
 def run(rounds, names):
     results = []
     if "hosts" in names:
-        results += kinds("epoprm --local 4", hosts(rounds))
+        resizes, alone = hosts(rounds)
+        results += kinds("epoprm --local 4", resizes) + starts_alone(alone)
     if "by-hand" in names:
         for backend in ("join", "spawn"):
             results += kinds(f"by hand, {backend}", by_hand(backend, rounds))

@@ -2,11 +2,12 @@
  * What a change of the number of processes costs a program, by phases, for programs that have process sets, beside the
  * elastic MPI calls and MPI_Comm_spawn: the synthetic loop and the shallow-water loop of chapter 8 of D. Huber (TU
  * Muenchen 2021). Each round grows by DELTA and shrinks again. A line of JSON for each change.
- *     psets psets|adapt|spawn|still|still-plain synthetic|water ROUNDS DELTA [SIZE [WAIT [LIMIT EVERY]]]
- * What an iteration takes where nothing changes: still by process sets, still-plain in MPI alone.
- * WAIT: seconds that accepting a change waits for new processes, 10; with 0 iterations go on until they are there.
- * LIMIT: instead of rounds so many iterations, and after every EVERY of them a change by DELTA towards this size. Then
- * there is a line for each iteration, too.
+ *     psets psets|psets-late|adapt|adapt-late|spawn|still|still-plain synthetic|water ROUNDS DELTA [SIZE [WAIT [LIMIT
+ * EVERY]]] late: processes that are taken out end some time later, so that the others have the cores until the change
+ * is through. What an iteration takes where nothing changes: still by process sets, still-plain in MPI alone. WAIT:
+ * seconds that accepting a change waits for new processes, 10; with 0 iterations go on until they are there. LIMIT:
+ * instead of rounds so many iterations, and after every EVERY of them a change by DELTA towards this size. Then there
+ * is a line for each iteration, too.
  */
 #include <epop/epop.h>
 #include <epop/mpi_adapt.h>
@@ -25,6 +26,8 @@ struct state {
     long size;                   /* points, or cells of a side */
     double *water;               /* this process's rows: height, and two momenta, of each cell; or NULL */
 };
+
+enum { LATE_US = 20000 };
 
 static MPI_Comm comm = MPI_COMM_NULL;
 static int rank, size;
@@ -500,7 +503,7 @@ int main(int argc, char **argv)
         return 2;
     began_at = wall();
     still = !strncmp(argv[1], "still", 5);
-    sessions = !strcmp(argv[1], "psets") || !strcmp(argv[1], "still");
+    sessions = !strncmp(argv[1], "psets", 5) || !strcmp(argv[1], "still");
     read_arguments(argc, argv);
     if (!strcmp(argv[1], "spawn"))
         return run_spawn(argc, argv);
@@ -525,6 +528,8 @@ int main(int argc, char **argv)
         stay(argv[1]);
     while (!still && goes_on && !is_over())
         goes_on = go_on(sessions);
+    if (!goes_on && strstr(argv[1], "-late"))
+        usleep(LATE_US);
     free(state.water);
     if (sessions && goes_on)
         MPI_Comm_disconnect(&comm);

@@ -334,6 +334,15 @@ def psets_changes(*how):
     return ((old, new, {phase: took[phase] for phase in psets.PHASES}) for old, new, took in psets.changes(BUILD, MPIEXEC, *how))
 
 
+def psets_late(loop, rounds, delta, shrinks):
+    """The same ratio where those that leave end when the change is through."""
+    if not shrinks:
+        return {}
+    by_sets, own = ([phases["total_ms"] for old, new, phases in psets_changes(f"{interface}-late", loop, rounds, delta) if new < old]
+                    for interface in ("psets", "adapt"))
+    return {"late_ratio": by_sets[0] / own[0]}
+
+
 def bench_psets(quick):
     """Resource changes by process sets, by phases, beside the elastic MPI calls and MPI_Comm_spawn; and sessions that never
     change beside plain MPI. Where the MPI library cannot connect processes there is nothing to grow with."""
@@ -344,7 +353,7 @@ def bench_psets(quick):
                 own = {(old, new): phases for old, new, phases in psets_changes("adapt", loop, rounds, delta)}
                 for old, new, phases in psets_changes("psets", loop, rounds, delta):
                     note(bench="psets", loop=loop, change=f"{old}->{new}", **phases, elastic_mpi_ms=own[old, new]["total_ms"],
-                         ratio=phases["total_ms"] / own[old, new]["total_ms"])
+                         ratio=phases["total_ms"] / own[old, new]["total_ms"], **psets_late(loop, rounds, delta, new < old))
         for delta in (1, 2, 4):
             for old, new, phases in psets_changes("spawn", "synthetic", rounds, delta):
                 note(bench="psets", loop="MPI_Comm_spawn", change=f"{old}->{new}", total_ms=phases["total_ms"])

@@ -287,9 +287,9 @@ def balance(results):
 def psets(results):
     those = of(results, "psets")
     spawned, phases = of(those, "psets", loop="MPI_Comm_spawn"), ("query", "operation", "accept", "communicator", "total")
-    return ["change", *phases, "elastic MPI", "ratio", "`MPI_Comm_spawn`"], [
+    return ["change", *phases, "elastic MPI", "ratio", "end later", "`MPI_Comm_spawn`"], [
         [arrow(each["change"]), *(number(each[f"{phase}_ms"]) for phase in phases), number(each["elastic_mpi_ms"]),
-         ratio(each["ratio"]), number(one(spawned, change=each["change"]).get("total_ms"))]
+         ratio(each["ratio"]), ratio(each.get("late_ratio")), number(one(spawned, change=each["change"]).get("total_ms"))]
         for each in sorted(of(those, "psets", loop="synthetic"), key=lambda each: not grows(each["change"]))]
 
 
@@ -441,6 +441,21 @@ def latency(results):
     return ["times in ms", "load", *changes], rows
 
 
+def latency_parts(results):
+    """What of a growth under epoprm is whose."""
+    those = having(of(results, "latency"), "nodes")
+    rows = []
+    for change in ("+1", "+2", "+3"):
+        grown = one(those, site="epoprm --local 4", nodes=change)
+        alone = one(those, site="a start alone", nodes=change)
+        if "prepared" in grown and alone:
+            rows.append([change, *(ms(each) for each in (
+                grown["committed"], alone["launcher"], alone["init"], grown["prepared"] - alone["launcher"] - alone["init"],
+                grown["agreed"] - grown["prepared"], grown["committed"] - grown["agreed"], alone["init_all"]))])
+    return ["times in ms", "in all", "launcher", "MPI_Init", "EPOP, until all are connected", "until the ranks hold", "window",
+            "MPI_Init by itself"], rows
+
+
 SCALES = {"attach": "attach", "grow": "grow by a quarter", "agreement": "agreement", "measure": "measurement",
           "shrink": "shrink by a half", "loss": "a host is lost"}
 
@@ -464,7 +479,7 @@ TABLES = {"probe": probe, "loops": loops, "loops-calls": loops_calls, "tune": tu
           "methods-commit": methods_commit, "methods-single": methods_single, "ahead": ahead, "balance": balance, "psets": psets,
           "psets-water": psets_water, "redist": redist, "redist-small": redist_small, "redist-hosts": redist_hosts, "redist-bounds": redist_bounds, "redist-spans": redist_spans, "described": described, "blocks": blocks,
           "blocks-spans": blocks_spans, "checkpoint": checkpoint, "memory": memory, "scalapack": scalapack, "amr": amr, "scheduler": scheduler, "workload": workload,
-          "latency": latency, "scale": scale}
+          "latency": latency, "latency-parts": latency_parts, "scale": scale}
 
 
 # ---- The page ----
