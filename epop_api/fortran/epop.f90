@@ -1,7 +1,8 @@
 ! EPOP programs in Fortran: a shared object with get_program() and blocks that are bind(C) procedures. These are the
 ! declarations of epop/program.h, elastic.h, redist.h, blocks.h, describe.h, unstructured.h and tune.h, which say what each is for. Nothing of this module needs to be linked
 ! but libepop. A C communicator or datatype is an integer here: MPICH has the same number for Fortran's handle, so that what
-! `use mpi` has can be given to these functions, and the other way round.
+! `use mpi` has can be given to these functions, and the other way round. A text that a function returns is a type(c_ptr) to
+! characters, of which c_null_char is the last.
 module epop
   use, intrinsic :: iso_c_binding
   implicit none
@@ -12,6 +13,9 @@ module epop
   ! What functions and blocks return.
   integer(c_int), parameter :: EPOP_OK = 0, EPOP_ERR_ARGUMENT = 201, EPOP_ERR_STATE = 202, EPOP_ERR_MEMORY = 203, &
                                EPOP_ERR_MPI = 204, EPOP_ERR_REFUSED = 205, EPOP_ERR_SYSTEM = 206
+
+  ! Types of elements.
+  integer(c_int), parameter :: EPOP_INIT = 1, EPOP_EP = 2, EPOP_RP = 3, EPOP_BRANCH = 4
 
   integer(c_int), parameter :: EPOP_NEW = 0, EPOP_JOINING = 1, EPOP_STAYING = 2, EPOP_LEAVING = 3, EPOP_RESTARTING = 4
 
@@ -38,7 +42,8 @@ module epop
     real(c_double) :: share = 0
   end type
 
-  ! What epop_program_create and epop_add_... fill in; c_f_pointer makes one of a program, or its elements.
+  ! c_f_pointer makes a program of the type(c_ptr) to it, and an array of its elements. Of a new program the elements are all zero;
+  ! c_funloc makes a block's address, and sizes is the c_loc of something that lasts.
   type, bind(C) :: epop_element_t
     integer(c_int) :: type
     type(c_ptr) :: name
@@ -68,6 +73,12 @@ module epop
     integer(c_int) :: size = 0
     type(c_ptr) :: add_hosts = c_null_ptr, release_hosts = c_null_ptr, release_ranks = c_null_ptr
     integer(c_int) :: release_count = 0
+  end type
+
+  ! How many elements go from one rank of window%all to another, or stay there.
+  type, bind(C) :: epop_redist_move_t
+    integer(c_int) :: from, to
+    integer(c_int64_t) :: count
   end type
 
   type, bind(C) :: epop_dist_t
@@ -108,6 +119,14 @@ module epop
     integer(c_int) :: ranks = 0
     type(c_funptr) :: divide = c_null_funptr
     type(c_ptr) :: context = c_null_ptr
+  end type
+
+  ! name: c_loc of characters that end with c_null_char. values: c_loc of integer(c_int), or c_null_ptr, for `from` to `to`.
+  type, bind(C) :: epop_tunable_t
+    type(c_ptr) :: name = c_null_ptr, value = c_null_ptr
+    integer(c_int) :: from = 0, to = 0
+    type(c_ptr) :: values = c_null_ptr
+    integer(c_int) :: count = 0, per_visit = 0
   end type
 
   ! The blocks. data is what init put there: c_loc of the program's state, which c_f_pointer gives back.
@@ -169,6 +188,17 @@ module epop
       character(kind=c_char), intent(in) :: name(*)
       integer(c_int), value :: abi_version ! EPOP_ABI_VERSION
     end function
+
+    type(c_ptr) function epop_program_alloc_abi(size, abi_version) bind(C)
+      import :: c_ptr, c_int
+      integer(c_int), value :: size, abi_version
+    end function
+
+    ! For those who look at a program themselves: the one that get_program returns is the driver's.
+    subroutine epop_program_free(program) bind(C)
+      import :: c_ptr
+      type(c_ptr), value :: program
+    end subroutine
 
     integer(c_int) function epop_add_init(program, name, init) bind(C)
       import :: c_ptr, c_char, c_int, epop_init_block
@@ -261,10 +291,68 @@ module epop
       integer(c_int), value :: count
     end function
 
+    integer(c_int) function epop_tunable_add(tunable) bind(C)
+      import :: c_int, epop_tunable_t
+      type(epop_tunable_t), intent(in) :: tunable
+    end function
+
     ! An adapt block: give it to epop_add_elastic.
     integer(c_int) function epop_adapt_described(data) bind(C)
       import :: c_ptr, c_int
       type(c_ptr), value :: data
+    end function
+  end interface
+
+  ! ---- Size rules, and looking at programs
+  interface
+    integer(c_int) function epop_sizes_accept(sizes, size) bind(C)
+      import :: c_int, epop_sizes_t
+      type(epop_sizes_t), intent(in) :: sizes
+      integer(c_int), value :: size
+    end function
+
+    integer(c_int) function epop_sizes_round_down(sizes, size) bind(C)
+      import :: c_int, epop_sizes_t
+      type(epop_sizes_t), intent(in) :: sizes
+      integer(c_int), value :: size
+    end function
+
+    ! The text ends with c_null_char.
+    integer(c_int) function epop_sizes_text(sizes, text, text_size) bind(C)
+      import :: c_int, c_char, epop_sizes_t
+      type(epop_sizes_t), intent(in) :: sizes
+      character(kind=c_char), intent(out) :: text(*)
+      integer(c_int), value :: text_size
+    end function
+
+    ! c_f_pointer makes a type(epop_sizes_t) of it.
+    type(c_ptr) function epop_sizes_at(program, pc) bind(C)
+      import :: c_ptr, c_int
+      type(c_ptr), value :: program
+      integer(c_int), value :: pc
+    end function
+
+    type(c_ptr) function epop_element_type_name(type) bind(C)
+      import :: c_ptr, c_int
+      integer(c_int), value :: type
+    end function
+
+    integer(c_int) function epop_program_validate(program, error, error_size) bind(C)
+      import :: c_ptr, c_char, c_int
+      type(c_ptr), value :: program
+      character(kind=c_char), intent(out) :: error(*)
+      integer(c_int), value :: error_size
+    end function
+
+    ! The caller frees it by epop_free.
+    type(c_ptr) function epop_program_to_json(program) bind(C)
+      import :: c_ptr
+      type(c_ptr), value :: program
+    end function
+
+    type(c_ptr) function epop_result_text(result) bind(C)
+      import :: c_ptr, c_int
+      integer(c_int), value :: result
     end function
   end interface
 
@@ -320,6 +408,12 @@ module epop
       integer(c_int64_t), value :: count
     end subroutine
 
+    ! original: c_loc of the part.
+    subroutine epop_describe_original(d, original) bind(C)
+      import :: c_ptr
+      type(c_ptr), value :: d, original
+    end subroutine
+
     integer(c_int) function epop_redist_described(window, describe, data) bind(C)
       import :: c_ptr, c_int, epop_describe_block, epop_window_t
       type(epop_window_t), intent(in) :: window
@@ -337,6 +431,18 @@ module epop
     integer(c_int) function epop_mpi_pack(pack) bind(C)
       import :: c_int, epop_block
       procedure(epop_block) :: pack
+    end function
+
+    ! A whole adaptation of an executable; returns an MPI error code.
+    integer(c_int) function epop_mpi_adapt_described() bind(C)
+      import :: c_int
+    end function
+
+    integer(c_int) function epop_blocks_grid(blocks, size, grid) bind(C)
+      import :: c_int, epop_blocks_t
+      type(epop_blocks_t), intent(in) :: blocks
+      integer(c_int), value :: size
+      integer(c_int), intent(out) :: grid(*) ! of each dimension
     end function
 
     integer(c_int) function epop_blocks_local(blocks, rank, size, first, count) bind(C)
@@ -357,6 +463,20 @@ module epop
       type(epop_blocks_t), intent(in) :: blocks
       integer(c_int), value :: datatype
       type(c_ptr), value :: array
+    end function
+
+    ! In two steps: halo is made by start, and array may not be deallocated before finish.
+    integer(c_int) function epop_halo_start(blocks, datatype, array, halo) bind(C)
+      import :: c_int, c_ptr, epop_blocks_t
+      type(epop_blocks_t), intent(in) :: blocks
+      integer(c_int), value :: datatype
+      type(c_ptr), value :: array
+      type(c_ptr), intent(out) :: halo
+    end function
+
+    integer(c_int) function epop_halo_finish(halo) bind(C)
+      import :: c_int, c_ptr
+      type(c_ptr), intent(inout) :: halo
     end function
   end interface
 
@@ -810,6 +930,48 @@ module epop
       type(epop_dist2d_t), intent(in) :: before, after
       integer(c_int), value :: datatype
       type(c_ptr), intent(inout) :: local
+    end function
+
+    integer(c_int) function epop_redist_blocks(window, before, after, datatype, local) bind(C)
+      import :: c_int, c_ptr, epop_blocks_t, epop_window_t
+      type(epop_window_t), intent(in) :: window
+      type(epop_blocks_t), intent(in) :: before, after
+      integer(c_int), value :: datatype
+      type(c_ptr), intent(inout) :: local
+    end function
+
+    ! Both distributions, from the numbers of indices of this rank.
+    integer(c_int) function epop_redist_counts(window, had, shall, before, after) bind(C)
+      import :: c_int, c_int64_t, epop_dist_t, epop_window_t
+      type(epop_window_t), intent(in) :: window
+      integer(c_int64_t), value :: had, shall
+      type(epop_dist_t), intent(out) :: before, after
+    end function
+
+    ! Moves that a redistribution would make: c_f_pointer makes an array of count type(epop_redist_move_t), which the caller frees
+    ! by epop_free.
+    integer(c_int) function epop_redist_map(window, before, after, moves, count) bind(C)
+      import :: c_int, c_ptr, epop_dist_t, epop_window_t
+      type(epop_window_t), intent(in) :: window
+      type(epop_dist_t), value :: before, after
+      type(c_ptr), intent(out) :: moves
+      integer(c_int), intent(out) :: count
+    end function
+
+    integer(c_int) function epop_redist2d_map(window, before, after, moves, count) bind(C)
+      import :: c_int, c_ptr, epop_dist2d_t, epop_window_t
+      type(epop_window_t), intent(in) :: window
+      type(epop_dist2d_t), intent(in) :: before, after
+      type(c_ptr), intent(out) :: moves
+      integer(c_int), intent(out) :: count
+    end function
+
+    integer(c_int) function epop_redist_blocks_map(window, before, after, moves, count) bind(C)
+      import :: c_int, c_ptr, epop_blocks_t, epop_window_t
+      type(epop_window_t), intent(in) :: window
+      type(epop_blocks_t), intent(in) :: before, after
+      type(c_ptr), intent(out) :: moves
+      integer(c_int), intent(out) :: count
     end function
 
     ! data: c_loc of what every rank has a copy of.

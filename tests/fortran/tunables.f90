@@ -1,10 +1,11 @@
-! A program with a tunable of either sort, of which it prints the values; the work is in the share of its progress.
+! A program with a tunable of each sort, of which it prints the values; the work is in the share of its progress.
 module tunables
   use epop
   implicit none
   private
   public :: get_program
-  integer(c_int), target :: width = 8, kind_of = 4
+  integer(c_int), target :: width = 8, kind_of = 4, depth = 2
+  character(kind=c_char), target :: depth_name(6) = ['d', 'e', 'p', 't', 'h', c_null_char]
   integer(c_int64_t), target :: steps = 0
 
 contains
@@ -14,6 +15,7 @@ contains
     type(c_ptr), intent(inout) :: argv, data
     init = epop_tunable('width' // c_null_char, c_loc(width), 1_c_int, 64_c_int)
     if (init == EPOP_OK) init = epop_tunable_list('kind' // c_null_char, c_loc(kind_of), [1_c_int, 4_c_int, 9_c_int], 3_c_int)
+    if (init == EPOP_OK) init = epop_tunable_add(epop_tunable_t(c_loc(depth_name), c_loc(depth), 1, 9, per_visit=1))
   end function
 
   integer(c_int) function step(data) bind(C, name='')
@@ -40,7 +42,7 @@ contains
 
   integer(c_int) function report(data) bind(C, name='')
     type(c_ptr), value :: data
-    print '(a,i0,a,i0)', 'width ', width, ', kind ', kind_of
+    print '(3(a,i0))', 'width ', width, ', kind ', kind_of, ', depth ', depth
     report = 0
   end function
 

@@ -43,6 +43,12 @@ def compile_fortran(source, binary, *flags):
     return binary
 
 
+def compile_program(source, directory):
+    """Of the name of one of tests/fortran, or a path."""
+    source = SOURCES / f"{source}.f90" if isinstance(source, str) else source
+    return compile_fortran(source, directory / f"{source.stem}.so", "-shared", "-fPIC", f"-I{MODULES}", f"-L{LIB}", "-lepop")
+
+
 @pytest.fixture(scope="module")
 def calls(tmp_path_factory):
     """The program of all calls, compiled in a way when it is asked for."""
@@ -111,6 +117,12 @@ def test_the_first_probe_tells_who_died(space, way):
     for rank in "01":
         assert [text for who, text in told if who == rank] == ["pending 2, 1 failed: 1", *2 * ["pending 0, 0 failed:"]], result
     assert result.status == 0 and "WRONG" not in result.out, result
+
+
+def test_described_data_of_an_executable(space):
+    """Moved by one call."""
+    binary = compile_fortran(SOURCES / "counted.f90", space.directory / "counted", *WAYS["use mpi"], *LINKED)
+    go_through(space, binary, (3, 4, 2, 3, 1) if joining.WORKS else (1,))
 
 
 def libraries():
@@ -185,8 +197,7 @@ def test_a_resized_program_computes_what_a_rigid_one_does(space, backend):
 
 @pytest.fixture(scope="module")
 def described(tmp_path_factory):
-    return compile_fortran(SOURCES / "described.f90", tmp_path_factory.mktemp("described") / "described.so", "-shared", "-fPIC",
-                           f"-I{MODULES}", f"-L{LIB}", "-lepop")
+    return compile_program("described", tmp_path_factory.mktemp("described"))
 
 
 @pytest.mark.parametrize("backend", ["pool", pytest.param("join", marks=joining.needed)])
@@ -209,8 +220,7 @@ def test_described_data(space, described, backend):
 
 @pytest.fixture(scope="module")
 def allocatables(tmp_path_factory):
-    return compile_fortran(SOURCES / "allocatables.f90", tmp_path_factory.mktemp("allocatables") / "allocatables.so", "-shared", "-fPIC",
-                           f"-I{MODULES}", f"-L{LIB}", "-lepop")
+    return compile_program("allocatables", tmp_path_factory.mktemp("allocatables"))
 
 
 TEN = {"pool": (4, 1, 3, 2, 4, 3, 1, 2, 4, 3), "join": (3, 1, 2, 4, 2, 3, 1, 4, 2, 3)}
@@ -255,7 +265,7 @@ def test_an_allocatable_array_of_another_rank(space):
     """Is refused, as one that is not described."""
     source = space.directory / "other.f90"
     source.write_text((SOURCES / "allocatables.f90").read_text().replace("epop_allocatable(s%matrix)", "epop_allocatable(s%box)"))
-    program = compile_fortran(source, space.directory / "other.so", "-shared", "-fPIC", f"-I{MODULES}", f"-L{LIB}", "-lepop")
+    program = compile_program(source, space.directory)
     result = space.epop(program, 10, ranks=1)
     assert result.status != 0 and "described 'matrix': its array has another rank than what it is described as" in result.err, result
 
@@ -263,9 +273,25 @@ def test_an_allocatable_array_of_another_rank(space):
 @each_way
 def test_rows_and_items(space, backend):
     """Moved by calls, to cuts by weight; what is wrong ends the job."""
-    program = compile_fortran(SOURCES / "rows.f90", space.directory / "rows.so", "-shared", "-fPIC", f"-I{MODULES}", f"-L{LIB}", "-lepop")
-    result = space.stop(resized_ten_times(space, backend, program, 1000000000))
+    result = space.stop(resized_ten_times(space, backend, compile_program("rows", space.directory), 1000000000))
     assert (result.status, result.err) == (0, ""), result
+
+
+@each_way
+def test_blocks_and_counts(space, backend):
+    """Moved by calls, and as many elements as the maps say; ghosts in two steps."""
+    result = space.stop(resized_ten_times(space, backend, compile_program("moved", space.directory), 1000000000))
+    assert (result.status, result.err) == (0, ""), result
+
+
+def test_a_program_is_filled_in_and_looked_at(space):
+    program = compile_program("looked_at", space.directory)
+    result = space.epop(program, ranks=1)
+    assert result.status == 0, result
+    before, structure, behind = re.fullmatch(r"(.*\n)({\n.*\n}\n)(.*)", result.out, re.S).groups()
+    assert before == "an error: not possible now\nsizes: powers of two, 1 to 4\n4: T, 3: F, 9: 4\n", result
+    assert [element["type"] for element in json.loads(structure)["elements"]] == ["INIT", "RP"], result
+    assert behind == "RP up to 4\nanother: program: it has no elements; it needs at least an INIT\n", result
 
 
 @each_way
@@ -279,8 +305,7 @@ def test_examples_with_allocatable_arrays(space, backend, program, size):
 
 def test_calls_of_mpi_f08_are_observed(space):
     """Those that take a buffer, and those that do not, which come to MPI in another way."""
-    program = compile_fortran(SOURCES / "observed.f90", space.directory / "observed.so", "-shared", "-fPIC", f"-I{MODULES}",
-                              f"-L{LIB}", "-lepop")
+    program = compile_program("observed", space.directory)
     result = space.epop("--driver", "trace", "--trace-output", "trace.json", "--trace-mpi", "1ns", program, ranks=2)
     assert result.status == 0, result
     names = [event["name"] for event in json.loads((space.directory / "trace.json").read_text())["traceEvents"]]
@@ -310,12 +335,11 @@ def test_its_loops(space, tmp_path, way):
 
 def test_tunables(space, tmp_path):
     """Of a program in Fortran; --tuned sets them."""
-    source = compile_fortran(SOURCES / "tunables.f90", tmp_path / "tunables.so", "-shared", "-fPIC",
-                             f"-I{job.BUILD / 'include/epop/fortran'}", f"-L{job.BUILD / 'lib'}", "-lepop")
-    assert space.epop(source, ranks=1).out == "width 8, kind 4\n"
-    settings = [{"kind": "tunable", "name": name, "value": value, "default": 1} for name, value in (("width", 64), ("kind", 9))]
+    source = compile_program("tunables", tmp_path)
+    assert space.epop(source, ranks=1).out == "width 8, kind 4, depth 2\n"
+    settings = [{"kind": "tunable", "name": name, "value": value, "default": 1} for name, value in (("width", 64), ("kind", 9), ("depth", 3))]
     (space.directory / "tuned.json").write_text(json.dumps({"tuned": 1, "program": "tunables", "phase": "work", "settings": settings}))
     result = space.epop("--tuned", "tuned.json", source, ranks=1)
-    assert result.status == 0 and result.out == "width 64, kind 9\n", result
+    assert result.status == 0 and result.out == "width 64, kind 9, depth 3\n", result
     result = space.epop("--driver", "tune", source, ranks=1)
     assert result.status == 0, result
