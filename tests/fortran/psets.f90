@@ -4,7 +4,8 @@ program psets
   use mpi
   implicit none
   integer, parameter :: name_length = 256 ! MPI_MAX_PSET_NAME_LEN, which not every `use mpi` has
-  integer :: session, info, group, comm, rank, ierror, op, count, size
+  integer, asynchronous :: later
+  integer :: session, info, group, comm, rank, ierror, op, count, size, request
   character(name_length) :: names(3), main_set
   character(8) :: text
   logical :: found
@@ -14,6 +15,8 @@ program psets
   call mpi_comm_rank(comm, rank, ierror)
   if (rank == 0) call operations()
   call mpi_session_pset_barrier(session, [main_set], 1, MPI_INFO_NULL, ierror)
+  call mpi_session_pset_barrier_nb(session, [main_set], 1, MPI_INFO_NULL, request, ierror)
+  call mpi_wait(request, MPI_STATUS_IGNORE, ierror)
   call dictionary()
   if (rank == 0) call shrink()
   call mpi_barrier(comm, ierror)
@@ -73,6 +76,12 @@ contains
     call mpi_info_get(info, 'answer', 8, text, found, ierror)
     call mpi_info_free(info, ierror)
     if (rank == 0) print '(2a)', 'answer: ', trim(text)
+    call mpi_session_get_pset_data_nb(session, main_set, main_set, ['answer'], 1, 1, later, request, ierror)
+    call mpi_wait(request, MPI_STATUS_IGNORE, ierror)
+    call mpi_info_get(later, 'answer', 8, text, found, ierror)
+    call mpi_info_free(later, ierror)
+    if (rank == 1) print '(2a)', 'later: ', trim(text)
+    call mpi_barrier(comm, ierror)
   end subroutine
 
   subroutine shrink()

@@ -155,15 +155,21 @@ def test_process_sets(space):
     program = compile_fortran(SOURCES / "psets.f90", space.directory / "psets", f"-I{MODULES}/mpi", f"-I{MODULES}", *LINKED)
     result = space.start([job.MPIEXEC, "-n", 3, program]).wait()
     assert result.status == 0 and result.err == "", result
-    assert result.out == "too little room: T, parts: 3\nsets: 1, processes: 3.\nanswer: 42\n2 processes\n", result
+    assert result.out == "too little room: T, parts: 3\nsets: 1, processes: 3.\nanswer: 42\nlater: 42\n2 processes\n", result
+
+
+def test_a_loop_of_process_sets(space):
+    """The example of the guide."""
+    program = compile_fortran(SOURCES / "changes.f90", space.directory / "changes", *WAYS["use mpi"], *LINKED)
+    go_through(space, program, (4, 1, 3, 2, 3, 1) if joining.WORKS else (2, 1), ranks=2 if joining.WORKS else 3)
 
 
 def test_operations_are_those_of_c():
     def read(path, pattern):
         return dict(re.findall(pattern, (job.ROOT / "epop_api" / path).read_text()))
 
-    of_c = read("epop/mpi_psets.h", r"#define (MPI_PSETOP_\w+) +(\d+)")
-    assert len(of_c) == 13 and of_c == read("fortran/epop_mpi_psets.f90", r"parameter :: (MPI_PSETOP_\w+) = (\d+)")
+    of_c = read("epop/mpi_psets.h", r"#define (MPI_(?:PSETOP|RC)_\w+) +(\d+)")
+    assert len(of_c) == 22 and of_c == read("fortran/epop_mpi_psets.f90", r"parameter :: (MPI_(?:PSETOP|RC)_\w+) = (\d+)")
 
 
 @pytest.mark.parametrize("name", ["epop_mpi_adapt.f90", "epop_mpi_adapt.fh"])

@@ -15,6 +15,11 @@ WITHOUT = {
     "epop_mpi_script": "for interpreters",
     "epop_program_replace_abi": "for a macro",
     "epop_redist_map_print": "prints to a FILE of C, and a loop with print does the same",
+    "MPI_Session_dyn_v2a_psetop_nb": "nobody could fill in the caller's array of names later",
+    "MPI_Session_dyn_v2a_query_psetop_nb": "the same",
+    "MPIX_Session_reinit": "re-initialization is in C alone",
+    "MPIX_Spawn_async": "the same",
+    "MPIX_Spawn_status": "the same",
     "epop_tunable_at": "for drivers, which are in C",
     "epop_tunable_set": "for drivers, which are in C",
 }
@@ -29,8 +34,14 @@ def in_modules():
     return {name.lower() for name in re.findall(r"\b(?:subroutine|function) (\w+)", text)}
 
 
+def named_as_mpi():
+    """The elastic MPI calls, those of process sets, and re-initialization."""
+    return {name for path in headers.PUBLIC for name in re.findall(r"^int (MPIX?_\w+)\(", path.read_text(), flags=re.M)}
+
+
 def test_every_public_function_is_there():
-    missing = {name for name in headers.functions() if name.lower() not in in_modules()}
+    assert len(named_as_mpi()) > 15
+    missing = {name for name in headers.functions() | named_as_mpi() if name.lower() not in in_modules()}
     assert missing == set(WITHOUT)
 
 
