@@ -12,7 +12,7 @@ import subprocess
 import tempfile
 
 RANKS, ELEMENTS, NANOSECONDS, BYTES = 4, 1200, 40000, 8192
-WANDERS, FIRST, SECONDS = 2, 15, 30  # elements in a second; seconds that do not count, and that do
+WANDERS, FIRST, SECONDS = 2, 15, 20  # elements in a second; seconds that do not count, and that do
 WAYS = {"even": (), "none": (), "1.2": ("--balance", "1.2"), "1.1": ("--balance", "1.1")}
 
 
