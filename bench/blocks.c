@@ -1,8 +1,8 @@
 /*
  * Blocks with ghosts beside what one would do by hand. A redistribution beside MPI_Alltoallv of the same bytes, whose
  * buffers are packed already, once more over itself, and MPI_Alltoallw with subarrays, which packs by itself; all
- * between arrays that are there. And the exchange of ghosts beside one by hand: subarrays, one pair of messages per
- * direction, made once.
+ * between arrays that are there. How long packing takes by itself. And the exchange of ghosts beside one by hand:
+ * subarrays, one pair of messages per direction, made once.
  *
  *   mpiexec -n 4 blocks [SIDE [REPETITIONS]]     one line of JSON per case
  */
@@ -15,9 +15,14 @@
 
 #include "bench/windows.h"
 
-enum { D = EPOP_BLOCKS_DIMS, DIRECTIONS = 27 };
+enum { D = EPOP_BLOCKS_DIMS, DIRECTIONS = 27, PIECE = 512 << 10 };
 
 /* ---- Redistribution ----------------------------------------------------------- */
+
+/* A part of a local array. */
+typedef struct part {
+    int sizes[D], lengths[D], starts[D];
+} part;
 
 /* One direction of a case. */
 typedef struct direction {
@@ -25,16 +30,17 @@ typedef struct direction {
     epop_window_t window;
     int new_ranks[RANKS_MAX], counts[2][RANKS_MAX], starts[2][RANKS_MAX]; /* sending, receiving; bytes */
     MPI_Datatype types[2][RANKS_MAX];                                     /* for MPI_Alltoallw */
+    part parts[2][RANKS_MAX];
     int ones[2][RANKS_MAX], none[RANKS_MAX];
     int64_t moved, elements[2];
-    double seconds[REPETITIONS_MAX], alltoallv[REPETITIONS_MAX], again[REPETITIONS_MAX], alltoallw[REPETITIONS_MAX];
+    double seconds[REPETITIONS_MAX], alltoallv[REPETITIONS_MAX], again[REPETITIONS_MAX], alltoallw[REPETITIONS_MAX],
+        packing[REPETITIONS_MAX];
 } direction;
 
 /* What two ranks have in common, as a part of the local array of one of them. */
-static MPI_Datatype common(const epop_blocks_t *blocks, int mine, int my_size, int other, int other_size)
+static MPI_Datatype common(const epop_blocks_t *blocks, int mine, int my_size, int other, int other_size, part *part)
 {
     int64_t first[2][D], count[2][D];
-    int sizes[D], lengths[D], starts[D];
     MPI_Datatype type;
     epop_blocks_local(blocks, mine, my_size, first[0], count[0]);
     epop_blocks_local(blocks, other, other_size, first[1], count[1]);
@@ -44,11 +50,11 @@ static MPI_Datatype common(const epop_blocks_t *blocks, int mine, int my_size, i
         int64_t end = ends[0] < ends[1] ? ends[0] : ends[1];
         if (end <= begin)
             return MPI_DATATYPE_NULL;
-        sizes[i] = (int)count[0][i] + 2 * blocks->ghosts[i];
-        lengths[i] = (int)(end - begin);
-        starts[i] = (int)(begin - first[0][i]) + blocks->ghosts[i];
+        part->sizes[i] = (int)count[0][i] + 2 * blocks->ghosts[i];
+        part->lengths[i] = (int)(end - begin);
+        part->starts[i] = (int)(begin - first[0][i]) + blocks->ghosts[i];
     }
-    MPI_Type_create_subarray(blocks->dims, sizes, lengths, starts, MPI_ORDER_C, MPI_DOUBLE, &type);
+    MPI_Type_create_subarray(blocks->dims, part->sizes, part->lengths, part->starts, MPI_ORDER_C, MPI_DOUBLE, &type);
     MPI_Type_commit(&type);
     return type;
 }
@@ -59,8 +65,9 @@ static void plan_by_hand(direction *d, const epop_blocks_t *blocks)
     for (int r = 0; r < size; r++) {
         int old = r < w->old_size ? r : -1, new = d->new_ranks[r], bytes;
         for (int way = 0; way < 2; way++) {
-            d->types[way][r] = way ? common(blocks, w->new_rank, w->new_size, old, w->old_size)
-                                   : common(blocks, w->old_rank, w->old_size, new, w->new_size);
+            part *part = &d->parts[way][r];
+            d->types[way][r] = way ? common(blocks, w->new_rank, w->new_size, old, w->old_size, part)
+                                   : common(blocks, w->old_rank, w->old_size, new, w->new_size, part);
             d->ones[way][r] = d->types[way][r] != MPI_DATATYPE_NULL;
             if (!d->ones[way][r])
                 d->types[way][r] = MPI_DOUBLE;
@@ -91,6 +98,31 @@ static double time_redist(direction *d, const epop_blocks_t *blocks, double **ar
     double start = MPI_Wtime();
     if (epop_redist_blocks(&d->window, blocks, blocks, MPI_DOUBLE, array) != EPOP_OK)
         fail("redistribution failed");
+    return slowest(MPI_Wtime() - start);
+}
+
+char piece[PIECE]; /* not static: what nobody reads need not be written */
+
+/* Line by line of three dimensions, into a piece of memory that stays in the cache. */
+static void pack_part(const part *p, const double *array)
+{
+    size_t line = (size_t)p->lengths[2] * sizeof *array, at = 0;
+    for (int64_t i = p->starts[0]; i < p->starts[0] + p->lengths[0]; i++)
+        for (int64_t j = p->starts[1]; j < p->starts[1] + p->lengths[1]; j++) {
+            at = at + line <= PIECE ? at : 0;
+            memcpy(piece + at, array + (i * p->sizes[1] + j) * p->sizes[2] + p->starts[2], line);
+            at += line;
+        }
+}
+
+/* All that goes to other ranks. */
+static double time_packing(const direction *d, const double *array)
+{
+    MPI_Barrier(MPI_COMM_WORLD);
+    double start = MPI_Wtime();
+    for (int r = 0; r < size; r++)
+        if (r != rank && d->ones[0][r])
+            pack_part(&d->parts[0][r], array);
     return slowest(MPI_Wtime() - start);
 }
 
@@ -133,9 +165,9 @@ static void report(direction *d, const char *name, int repetitions)
     if (rank == 0)
         printf("{\"bench\":\"blocks\",\"case\":\"%s %s\",\"ranks\":%d,\"bytes\":%lld,\"seconds\":%.6f,"
                "\"alltoallv_seconds\":%.6f,\"ratio\":%.2f,\"again_ratio\":%.2f,\"alltoallw_seconds\":%.6f,"
-               "\"ratio_alltoallw\":%.2f}\n",
+               "\"ratio_alltoallw\":%.2f,\"packing_ratio\":%.2f}\n",
                name, d->suffix, size, (long long)d->moved, ours, v, ours / v, median(d->again, repetitions) / v, w,
-               ours / w);
+               ours / w, median(d->packing, repetitions) / v);
     fflush(stdout);
 }
 
@@ -148,8 +180,10 @@ static void run_redist(const char *name, const epop_blocks_t *blocks, int repeti
         array[e] = (double)e;
     for (int i = -1; i < repetitions; i++) { /* the first one warms up */
         int at = i < 0 ? 0 : i;
-        for (int way = 0; way < 2; way++)
+        for (int way = 0; way < 2; way++) {
+            ways[way]->packing[at] = time_packing(ways[way], array);
             ways[way]->seconds[at] = time_redist(ways[way], blocks, &array);
+        }
         for (int way = 0; way < 2; way++) {
             ways[way]->alltoallv[at] = time_alltoallv(ways[way]);
             ways[way]->alltoallw[at] = time_alltoallw(ways[way]);

@@ -374,6 +374,7 @@ def blocks_spans(results):
     ghosts = having(of(results, "blocks"), "by_hand_seconds")
     small = of(ghosts, "blocks", case="ghosts of a tenth")
     kinds = {"`MPI_Alltoallv`, over itself": [(each, each["again_ratio"]) for each in having(moved, "again_ratio")],
+             "packing what is sent, alone, over `MPI_Alltoallv`": [(each, each["packing_ratio"]) for each in having(moved, "packing_ratio")],
              "redistribution, over `MPI_Alltoallw` with subarrays": [(each, each["ratio_alltoallw"]) for each in moved],
              "`epop_halo_exchange`, over 26 pairs of messages": [(each, over_hand(each)) for each in ghosts if each not in small],
              "the same on a cube of side 16": [(each, over_hand(each)) for each in small]}
