@@ -7,21 +7,13 @@
  * into memory that nobody has touched.
  */
 #include <string.h>
-#include <time.h>
 
 #include <mpi.h>
 
-#include "windows.h"
+#include "bench/windows.h"
+#include "runtime/base/clock.h"
 
 static int64_t total;
-
-/* Seconds by a clock that all processes of this machine share. */
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
-}
 
 static MPI_Comm first_ranks(int count, int tag)
 {
@@ -82,7 +74,8 @@ static void exchange(const epop_window_t *window, const char *old)
     free(new);
 }
 
-/* From the first rank that begins to the last one that is through. */
+/* From the first rank that begins to the last one that is through, by a clock that all processes of this machine share.
+ */
 static double spanned(double begin, double end)
 {
     double mine[2] = {-begin, end}, most[2];
@@ -110,12 +103,12 @@ int main(int argc, char **argv)
     memset(old, 1, (size_t)own);
     for (int i = 0; i < rounds; i++) {
         gather();
-        double begin = now();
+        double begin = monotonic_seconds();
         communicators(&window, before);
-        making[i] = spanned(begin, now());
-        begin = now();
+        making[i] = spanned(begin, monotonic_seconds());
+        begin = monotonic_seconds();
         exchange(&window, old);
-        moving[i] = spanned(begin, now());
+        moving[i] = spanned(begin, monotonic_seconds());
     }
     if (rank == 0)
         printf("{\"communicators_ms\":%.4f,\"alltoallv_ms\":%.4f}\n", median(making, rounds) * 1e3,

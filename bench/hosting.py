@@ -1,11 +1,12 @@
 """Two hosts on this machine for benchmarks between them: network namespaces, which root can make. What one sends to the other
 goes through the kernel's TCP and a bridge, and both share the machine's cores."""
 import contextlib
-import json
 import pathlib
 import subprocess
 import sys
 import tempfile
+
+from jobs import results_in
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 NAMES = ("n1", "n2")
@@ -32,7 +33,7 @@ def two_hosts():
                                         *command], limit=limit).wait()
             if done.status:
                 raise subprocess.CalledProcessError(done.status, list(map(str, done.command)))
-            return [json.loads(line) for line in done.out.splitlines() if line.startswith("{")]
+            return results_in(done.out)
         try:
             yield printed if net else None
         finally:

@@ -3,8 +3,19 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import tempfile
 import time
+
+
+def end_at_sigterm():
+    """A command that is told to end ends what it started, as after an exception; Python would leave that behind."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+
+
+def results_in(text):
+    """The JSON lines among those of a text."""
+    return [json.loads(line) for line in text.splitlines() if line.startswith("{")]
 
 
 def printed(mpiexec, ranks, *command, limit=300):
@@ -18,7 +29,7 @@ def printed(mpiexec, ranks, *command, limit=300):
             raise
     if process.returncode:
         raise subprocess.CalledProcessError(process.returncode, words)
-    return [json.loads(line) for line in text.splitlines() if line.startswith("{")]
+    return results_in(text)
 
 
 class Job:

@@ -23,6 +23,7 @@ import time
 import keeping
 import sites
 import tables
+from jobs import end_at_sigterm
 
 POLICY = "gain,stay=1"
 LONG = ["phase=a", "iterations=100000000", "seconds=0.02"]
@@ -195,6 +196,7 @@ def main():
     parser.add_argument("--sites", default="hosts,by-hand,slurm")
     parser.add_argument("--keep", action="store_true", help="with the page's table; hosts and by-hand belong together")
     options = parser.parse_args()
+    end_at_sigterm()
     results = [{**{key: round(value, 4) if isinstance(value, float) else value for key, value in result.items()},
                 "device": keeping.device(sites.BUILD)} for result in run(options.rounds, options.sites.split(","))]
     for result in results:

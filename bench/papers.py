@@ -15,6 +15,7 @@ import sys
 
 import keeping
 import papers
+from jobs import end_at_sigterm
 from papers import documents, page, results
 
 BUILD = (keeping.ROOT / os.environ.get("EPOP_BUILD", "build")).resolve()
@@ -108,6 +109,7 @@ def show_list(names):
 
 def main():
     options = parsed()
+    end_at_sigterm()
     os.environ.update(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1")
     if options.list:
         return show_list(options.names)

@@ -14,7 +14,6 @@ import json
 import math
 import os
 import pathlib
-import signal
 import statistics
 import subprocess
 import sys
@@ -35,7 +34,7 @@ import saving
 import sites
 import tables
 import tuning
-from jobs import Job, printed
+from jobs import Job, end_at_sigterm, printed
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = (ROOT / os.environ.get("EPOP_BUILD", "build")).resolve()
@@ -406,7 +405,7 @@ def main():
     os.environ.update(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1")
     if not EPOP.exists() or not BENCH.is_dir():
         parser.error(f"{BUILD} has no {'benchmarks' if EPOP.exists() else 'epop'}: make all benches; EPOP_BUILD says which tree it is")
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # what was started is ended
+    end_at_sigterm()
     RESULTS.write_text("")
     origin, changed, failed = keeping.origin(BUILD), [], []
     for name in options.benches or tables.measured_with(keeping.device(BUILD), benches):
