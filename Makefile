@@ -119,9 +119,9 @@ no_bench := $(if $(call exists,hdf5-mpich),,checkpoint) $(if $(call exists,scala
 benches  := $(patsubst bench/%.c,$(BUILD)/bench/%,$(filter-out $(no_bench:%=bench/%.c),$(wildcard bench/*.c)))
 bench_programs := $(patsubst bench/programs/%.c,$(BUILD)/bench/%.so,$(wildcard bench/programs/*.c))
 
-# The package for Python, which finds libepop_mpi by its own place in the tree.
-PYTHON_PACKAGE := lib/python3/dist-packages/epop
-python   := $(patsubst python/epop/%.py,$(BUILD)/$(PYTHON_PACKAGE)/%.py,$(wildcard python/epop/*.py))
+# For Python: the package epop, which finds libepop_mpi by its own place in the tree, and what policies import.
+PYTHON_PACKAGES := lib/python3/dist-packages
+python   := $(patsubst python/%.py,$(BUILD)/$(PYTHON_PACKAGES)/%.py,$(wildcard python/epop/*.py) python/epop_policy.py)
 
 .PHONY: all html deps demo test test-deps tests test-programs units benches bench papers soak mpich mpich-info mpi4py libraries install clean format help
 all: $(LIB)/libepop.so $(LIB)/libepop_mpi.so $(LIB)/epop/backtrace $(LIB)/epop/tether $(LIB)/epop/step $(LIB)/epop/companion $(LIB)/epop/orphans $(LIB)/epop/attend $(gateway) $(BIN)/epop $(BIN)/epopctl $(BIN)/epopsim $(BIN)/epoprm $(modules) $(programs) $(plain) $(beside) $(examples) $(python)
@@ -280,7 +280,7 @@ plugin_flags = -Iepop_api -Iexamples -std=c11 $(OPT) $(WARN) -D_GNU_SOURCE -fPIC
 $(LIB)/epop/programs/%.so: programs/%.c $(wildcard epop_api/epop/*.h) | $(LIB)/libepop.so
 	$(announce)
 	$(Q)$(mpi_cc) $(plugin_flags) $< -o $@ -L$(LIB) -lepop -Wl,-rpath,'$$ORIGIN/../..' -lm $(mpi_words)
-$(python): $(BUILD)/$(PYTHON_PACKAGE)/%.py: python/epop/%.py
+$(python): $(BUILD)/$(PYTHON_PACKAGES)/%.py: python/%.py
 	$(announce)
 	$(Q)install -D -m 644 $< $@
 # Drivers of one's own see the public headers, too.
@@ -506,7 +506,7 @@ endif
 # epop finds its library, and the installed programs, relative to itself: the tree can be moved.
 root = $(DESTDIR)$(if $(filter ~%,$(PREFIX)),$(shell echo $(PREFIX)),$(PREFIX))
 # Pages and sources have the places that they have here, so that links between them lead there.
-documents := README.md CONTRIBUTING.md LICENSE examples/Makefile $(wildcard python/examples/*.py docs/*/*.md docs/*/*/*.md docs/*/*.svg docs/*/*.png \
+documents := README.md CONTRIBUTING.md LICENSE examples/Makefile $(wildcard python/examples/*.py programs/policies/*.py docs/*/*.md docs/*/*/*.md docs/*/*.svg docs/*/*.png \
     $(foreach end,c h f90,programs/*.$(end) programs/*/*.$(end) examples/*/*.$(end) examples/*/*/*.$(end)))
 # What shells complete is what --help says.
 completed := epop epopctl epopsim epoprm $(if $(filter no,$(REPORT)),,epop-report)
@@ -543,8 +543,7 @@ install: all $(MAN3)/epop_h.3 $(addprefix $(BUILD)/,$(completions)) $(addprefix 
 	install -m 644 $(BUILD)/EPOPConfig.cmake $(BUILD)/EPOPConfigVersion.cmake "$(root)/lib/cmake/EPOP"
 	install -m 644 $(programs) "$(root)/lib/epop/programs"
 	install -m 644 $(examples) "$(root)/lib/epop/examples"
-	install -d "$(root)/$(PYTHON_PACKAGE)"
-	install -m 644 $(python) "$(root)/$(PYTHON_PACKAGE)"
+	for file in $(python:$(BUILD)/%=%); do install -D -m 644 $(BUILD)/$$file "$(root)/$$file" || exit 1; done
 	install -m 644 docs/man/*.1 "$(root)/share/man/man1"
 	install -m 644 $(MAN3)/*.3 "$(root)/share/man/man3"
 	install -m 644 schema/*.schema.json "$(root)/share/epop/schema"

@@ -3,7 +3,7 @@
  *
  * A policy is a table, built in or in a shared object of your own (`--policy ./mine.so`), which is linked with nothing:
  * the functions are in the executable that loads it. The same state must give the same plan. docs/reference/policies.md
- * shows how to write one.
+ * shows how to write one, also in Python.
  *
  * Source: kinds of jobs: D. Feitelson and L. Rudolph, "Toward convergence in job schedulers for parallel
  * supercomputers", 1996; MTCT: Compres Urena 2017, chapter 10.

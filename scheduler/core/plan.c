@@ -36,8 +36,7 @@ void plan_free(struct epop_plan *plan)
     plan->count = plan->room = 0;
 }
 
-/* Always -1; the first complaint counts. */
-__attribute__((format(printf, 2, 3))) static int refuse_call(struct epop_plan *plan, const char *format, ...)
+int plan_refuse(struct epop_plan *plan, const char *format, ...)
 {
     va_list arguments;
     if (plan->wrong)
@@ -59,14 +58,14 @@ static struct job *find_job(struct epop_plan *plan, enum decision_kind kind, con
 {
     struct job *job;
     if (!given) {
-        refuse_call(plan, "%s: no job is named", verbs[kind]);
+        plan_refuse(plan, "%s: no job is named", verbs[kind]);
         return NULL;
     }
     job = jobs_find(plan->jobs, given->id);
     if (!job)
-        refuse_call(plan, "%s job %lld: there is no such job", verbs[kind], (long long)given->id);
+        plan_refuse(plan, "%s job %lld: there is no such job", verbs[kind], (long long)given->id);
     else if (job->planned == plan->number)
-        refuse_call(plan, "%s job %lld: the plan has a decision on it already", verbs[kind], (long long)given->id);
+        plan_refuse(plan, "%s job %lld: the plan has a decision on it already", verbs[kind], (long long)given->id);
     else
         return job;
     return NULL;
@@ -77,9 +76,9 @@ static int check_waiting(struct epop_plan *plan, const char *verb, const epop_po
 {
     char range[RANGE_TEXT_MAX];
     if (job->state != EPOP_POLICY_WAITS)
-        return refuse_call(plan, "%s job %lld: it runs already, on %d nodes", verb, (long long)job->id, job->nodes);
+        return plan_refuse(plan, "%s job %lld: it runs already, on %d nodes", verb, (long long)job->id, job->nodes);
     if (!epop_policy_accepts(&job->range, nodes))
-        return refuse_call(plan, "%s job %lld at %d nodes: it accepts %s", verb, (long long)job->id, nodes,
+        return plan_refuse(plan, "%s job %lld at %d nodes: it accepts %s", verb, (long long)job->id, nodes,
                            range_text(&job->range, range));
     return 0;
 }
@@ -88,7 +87,7 @@ static int check_idle(struct epop_plan *plan, const char *verb, const epop_polic
 {
     if (taken <= plan->idle)
         return 0;
-    return refuse_call(plan, "%s job %lld at %d nodes: that takes %d, and %d are idle", verb, (long long)job->id, nodes,
+    return plan_refuse(plan, "%s job %lld at %d nodes: that takes %d, and %d are idle", verb, (long long)job->id, nodes,
                        taken, plan->idle);
 }
 
@@ -98,16 +97,16 @@ static int check_running(struct epop_plan *plan, const epop_policy_job_t *job, i
     long long id = (long long)job->id;
     char range[RANGE_TEXT_MAX];
     if (job->state == EPOP_POLICY_WAITS)
-        return refuse_call(plan, "resize job %lld: it waits", id);
+        return plan_refuse(plan, "resize job %lld: it waits", id);
     if (job->kind != EPOP_MALLEABLE && job->kind != EPOP_EVOLVING)
-        return refuse_call(plan, "resize job %lld: it is %s", id, kind_text(job->kind));
+        return plan_refuse(plan, "resize job %lld: it is %s", id, kind_text(job->kind));
     if (job->state == EPOP_POLICY_ADAPTS)
-        return refuse_call(plan, "resize job %lld: it is on its way from %d to %d nodes", id, job->nodes, job->target);
+        return plan_refuse(plan, "resize job %lld: it is on its way from %d to %d nodes", id, job->nodes, job->target);
     if (!epop_policy_accepts(&job->range, nodes))
-        return refuse_call(plan, "resize job %lld to %d nodes: it accepts %s", id, nodes,
+        return plan_refuse(plan, "resize job %lld to %d nodes: it accepts %s", id, nodes,
                            range_text(&job->range, range));
     if (nodes == job->nodes)
-        return refuse_call(plan, "resize job %lld to %d nodes: it has that many", id, nodes);
+        return plan_refuse(plan, "resize job %lld to %d nodes: it has that many", id, nodes);
     return 0;
 }
 
@@ -119,9 +118,9 @@ static int check_phase(struct epop_plan *plan, const epop_policy_job_t *job, int
     if (job->phase_count < 1)
         return 0;
     if (!phase->elastic)
-        return refuse_call(plan, "resize job %lld: it is in its rigid phase %s", (long long)job->id, phase->name);
+        return plan_refuse(plan, "resize job %lld: it is in its rigid phase %s", (long long)job->id, phase->name);
     if (!epop_policy_accepts(&phase->range, nodes))
-        return refuse_call(plan, "resize job %lld to %d nodes: its phase %s accepts %s", (long long)job->id, nodes,
+        return plan_refuse(plan, "resize job %lld to %d nodes: its phase %s accepts %s", (long long)job->id, nodes,
                            phase->name, range_text(&phase->range, range));
     return 0;
 }
@@ -131,9 +130,9 @@ static int take_decision(struct epop_plan *plan, struct decision decision, struc
                          const char *reason, va_list arguments)
 {
     if (!reason)
-        return refuse_call(plan, "%s job %lld: no reason is given", verbs[decision.kind], (long long)decision.job);
+        return plan_refuse(plan, "%s job %lld: no reason is given", verbs[decision.kind], (long long)decision.job);
     if (array_reserve(&plan->items, &plan->room, plan->count + 1, sizeof *plan->items))
-        return refuse_call(plan, "out of memory");
+        return plan_refuse(plan, "out of memory");
     reason_text(decision.reason, sizeof decision.reason, reason, arguments);
     plan->items[plan->count++] = decision;
     plan->changed += taken > 0 ? taken : -taken;
@@ -192,10 +191,10 @@ int epop_plan_resize(epop_plan_t *plan, const epop_policy_job_t *given, int node
 static int check_promise(struct epop_plan *plan, const epop_policy_job_t *job, int nodes, double time)
 {
     if (!isfinite(time) || time < plan->state->now)
-        return refuse_call(plan, "reserve job %lld at time %g: now is %.3f", (long long)job->id, time,
+        return plan_refuse(plan, "reserve job %lld at time %g: now is %.3f", (long long)job->id, time,
                            plan->state->now);
     if (nodes > plan->state->node_count)
-        return refuse_call(plan, "reserve job %lld at %d nodes: there are %d", (long long)job->id, nodes,
+        return plan_refuse(plan, "reserve job %lld at %d nodes: there are %d", (long long)job->id, nodes,
                            plan->state->node_count);
     return 0;
 }
@@ -226,7 +225,7 @@ void epop_plan_wake(epop_plan_t *plan, double time)
     if (!plan || !plan->state)
         return;
     if (!(time > plan->state->now))
-        refuse_call(plan, "wake at time %g: now is %.3f", time, plan->state->now);
+        plan_refuse(plan, "wake at time %g: now is %.3f", time, plan->state->now);
     else if (time < plan->wake)
         plan->wake = time;
 }

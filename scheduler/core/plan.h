@@ -27,6 +27,8 @@ struct epop_plan {
 void plan_begin(struct epop_plan *plan, const struct jobs *jobs, const epop_policy_state_t *state);
 /* The job balances before it is decided on. */
 void plan_balance(struct epop_plan *plan, struct job *job);
+/* The plan is invalid, for a reason that is none of the calls'. Always -1; the first complaint counts. */
+int plan_refuse(struct epop_plan *plan, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* No more calls are taken. */
 void plan_end(struct epop_plan *plan);
 void plan_free(struct epop_plan *plan);

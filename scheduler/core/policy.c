@@ -13,6 +13,8 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include "scheduler/core/piped.h"
+
 /* ---- Guarding the host -------------------------------------------------------------------------- */
 
 #define STACK_BYTES 65536 /* the policy may have used up its own */
@@ -21,6 +23,7 @@ static struct {
     bool installed;
     struct itimerval busy, alone;
     volatile sig_atomic_t inside, rung;
+    const struct piped *piped; /* ends with the host */
     char who[256], doing[128]; /* written before `inside` is set */
 } guard;
 
@@ -37,6 +40,8 @@ static void end_host(const char *did, const char *detail)
         program_invocation_short_name, ": policy ", guard.who, " ", did, detail, " ", guard.doing, "\n"};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         put_text(parts[i]);
+    if (piped_process(guard.piped) > 0)
+        kill(piped_process(guard.piped), SIGKILL);
     _exit(1);
 }
 
@@ -117,12 +122,14 @@ void policy_guard_install(double busy, double alone)
     guard.installed = true;
 }
 
-__attribute__((format(printf, 2, 3))) static void guard_enter(const char *policy, const char *doing, ...)
+__attribute__((format(printf, 2, 3))) static void guard_enter(const struct policy *policy, const char *doing, ...)
 {
+    const char *who = policy_called(policy);
     va_list arguments;
     if (!guard.installed)
         return;
-    snprintf(guard.who, sizeof guard.who, "%s", policy);
+    snprintf(guard.who, sizeof guard.who, "%s", who ? who : "");
+    guard.piped = policy->piped;
     va_start(arguments, doing);
     vsnprintf(guard.doing, sizeof guard.doing, doing, arguments);
     va_end(arguments);
@@ -149,10 +156,15 @@ static void guard_leave(void)
 #define SMALLEST_TABLE (offsetof(epop_policy_t, close) + sizeof(((epop_policy_t *)0)->close))
 #define LIST_TEXT_MAX  400
 
-static bool is_path(const char *name)
+static bool is_object(const char *name)
 {
     size_t length = strlen(name);
-    return strchr(name, '/') || (length > 3 && !strcmp(name + length - 3, ".so"));
+    return length > 3 && !strcmp(name + length - 3, ".so");
+}
+
+static bool is_program(const char *name)
+{
+    return strchr(name, '/') && !is_object(name);
 }
 
 /* dlopen would look for a name without a slash where the libraries are. */
@@ -196,7 +208,8 @@ static const epop_policy_t *find_builtin(const epop_policy_t *const *builtin, co
         add_name(list, (*builtin)->name);
     }
     error_set(error, ERROR_FAILED,
-              "no policy '%s'; there are %s, and one of your own is named by its path, as ./mine.so", name, list);
+              "no policy '%s'; there are %s, and one of your own is named by its path, as ./mine.py or ./mine.so", name,
+              list);
     return NULL;
 }
 
@@ -285,14 +298,31 @@ static int open_table(struct policy *policy, const char *name, const epop_policy
                      policy_called(policy), result);
 }
 
+/* From here on the program ends with the host. */
+static const epop_policy_t *start_program(struct policy *policy, const char *path, struct error *error)
+{
+    policy->piped = piped_start(path, error);
+    guard.piped = policy->piped;
+    policy->settings = policy->piped;
+    return policy->piped ? piped_table(policy->piped, path, error) : NULL;
+}
+
+static const epop_policy_t *find_table(struct policy *policy, const char *name, const epop_policy_t *const *builtin,
+                                       struct error *error)
+{
+    if (is_program(name))
+        return start_program(policy, name, error);
+    if (!is_object(name))
+        return find_builtin(builtin, name, error);
+    policy->handle = load_object(name, error);
+    return policy->handle ? table_of(policy->handle, name, error) : NULL;
+}
+
 /* `words`: the name, and behind a comma the options. */
 static int open_words(struct policy *policy, char *words, const epop_policy_t *const *builtin, struct error *error)
 {
     const char *name = strsep(&words, ",");
-    const epop_policy_t *table;
-    if (is_path(name) && !(policy->handle = load_object(name, error)))
-        return -1;
-    table = policy->handle ? table_of(policy->handle, name, error) : find_builtin(builtin, name, error);
+    const epop_policy_t *table = find_table(policy, name, builtin, error);
     if (!table || open_table(policy, name, table, error))
         return -1;
     return set_options(policy, words, error);
@@ -303,7 +333,7 @@ int policy_open(struct policy *policy, const char *spec, const epop_policy_t *co
     char *words = strdup(spec);
     int result;
     *policy = (struct policy){.spec = strdup(spec)};
-    guard_enter(spec, "when it is opened");
+    guard_enter(policy, "when it is opened");
     result = words && policy->spec ? open_words(policy, words, builtin, error) : error_memory(error);
     guard_leave();
     free(words);
@@ -314,15 +344,17 @@ int policy_open(struct policy *policy, const char *spec, const epop_policy_t *co
 
 void policy_decide(const struct policy *policy, const epop_policy_state_t *state, epop_plan_t *plan)
 {
-    guard_enter(policy_called(policy), "deciding at %.3f", state->now);
+    guard_enter(policy, "deciding at %.3f", state->now);
     policy->table.decide(policy->settings, state, plan);
     guard_leave();
 }
 
 void policy_close(struct policy *policy)
 {
-    guard_enter(policy->spec ? policy->spec : "", "when it is closed");
-    if (policy->table.close)
+    guard_enter(policy, "when it is closed");
+    if (policy->piped)
+        piped_close(policy->piped);
+    else if (policy->table.close)
         policy->table.close(policy->settings);
     if (policy->handle)
         dlclose(policy->handle);

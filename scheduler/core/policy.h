@@ -1,4 +1,4 @@
-/* A policy with its options set, found by its name or loaded from a shared object. */
+/* A policy with its options set: found by its name, loaded from a shared object, or a program that is started. */
 #ifndef SCHEDULER_CORE_POLICY_H
 #define SCHEDULER_CORE_POLICY_H
 
@@ -10,17 +10,18 @@
 struct policy {
     epop_policy_t table;
     void *settings;
-    void *handle;     /* of the shared object; NULL: built in */
-    const char *spec; /* as it was given; owned */
+    void *handle;        /* of the shared object; NULL: it is none */
+    struct piped *piped; /* of the program; NULL: it is none */
+    const char *spec;    /* as it was given; owned */
 };
 
 /* As messages call it: as it was given. */
 const char *policy_called(const struct policy *policy);
 
 /*
- * spec: NAME or PATH.so, and options as in "ers,upper=0.2,balance=no". `builtin` ends with NULL. 0, or -1 with a line
- * that names the policy and what is wrong: not found, another ABI version (says both), no decide, unknown option,
- * value.
+ * spec: NAME, PATH.so, or the path of a program (scheduler/core/piped.h), and options as in "ers,upper=0.2,balance=no".
+ * `builtin` ends with NULL. 0, or -1 with a line that names the policy and what is wrong: not found, another ABI
+ * version (says both), no decide, unknown option, value.
  */
 int policy_open(struct policy *policy, const char *spec, const epop_policy_t *const *builtin, struct error *error);
 void policy_close(struct policy *policy);

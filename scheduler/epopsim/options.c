@@ -151,7 +151,8 @@ int options_take_seed(const struct option_row *row, struct options *options, con
 
 static const struct option_row rows[] = {
     {"policy", "POLICY,...",
-     "NAME or ./MINE.so, each with [,OPTION=VALUE...]; several, by commas or\nby repeating it, are shown side by side "
+     "NAME, ./MINE.py or ./MINE.so, each with [,OPTION=VALUE...]; several, by commas or\nby repeating it, are shown "
+     "side by side "
      "(easy, ers and gain)",
      OPT_OWN(take_policy), .group = "What decides:"},
     {"patience", "SECONDS", "of CPU time that a policy may take for a decision (10)", OPT_NUMBER(patience, 0.01, 1e6)},

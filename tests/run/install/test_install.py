@@ -26,6 +26,7 @@ FILES = [
     *[f"include/epop/fortran/{path.stem}.mod" for path in (job.ROOT / "epop_api/fortran").glob("epop*.f90")],
     *[f"include/epop/fortran/mpi/{name}" for name in ("mpi.f90", "mpi.mod", "mpif.h")],
     *[f"lib/python3/dist-packages/epop/{path.name}" for path in (job.ROOT / "python/epop").glob("*.py")],
+    "lib/python3/dist-packages/epop_policy.py",
     *[f"share/man/man1/{name}.1" for name in ("epop", "epopctl", "epopsim", "epoprm", "epop-report")],
     *[f"share/man/man3/{name}" for name in api.man_pages()],
     *[f"share/epop/workloads/{path.name}" for path in (job.ROOT / "scheduler/examples").glob("*.json")],
@@ -33,7 +34,7 @@ FILES = [
 ]
 
 DOCUMENTS = ["README.md", "CONTRIBUTING.md", "LICENSE", "examples/Makefile",
-             *[f"python/examples/{path.name}" for path in (job.ROOT / "python/examples").glob("*.py")],
+             *[f"{folder}/{path.name}" for folder in ("python/examples", "programs/policies") for path in (job.ROOT / folder).glob("*.py")],
              *[str(path.relative_to(job.ROOT)) for folder in ("docs", "programs", "examples") for path in (job.ROOT / folder).rglob("*.*")
                if path.suffix in (".md", ".svg", ".png", ".c", ".h", ".f90")]]
 FILES += [f"share/doc/epop/{name}" for name in DOCUMENTS]
