@@ -1,4 +1,5 @@
 /* The commands that ask a job one thing and show what it is: status, where, psets and measure. */
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -244,11 +245,30 @@ static void print_adaptations(const cJSON *adaptations)
     term_table_print(table);
 }
 
+/* Of a script the program is its interpreter, and the first of them the script. */
+static void print_arguments(const cJSON *arguments)
+{
+    char *line = NULL;
+    size_t size;
+    const cJSON *argument;
+    FILE *file = arguments && arguments->child ? open_memstream(&line, &size) : NULL;
+    if (!file)
+        return;
+    cJSON_ArrayForEach(argument, arguments)
+        fprintf(file, "%s%s", argument == arguments->child ? "" : " ", cJSON_GetStringValue(argument));
+    fclose(file);
+    for (char *at = line; *at; at++)
+        *at = iscntrl((unsigned char)*at) ? ' ' : *at;
+    print_line("arguments", line);
+    free(line);
+}
+
 static void print_status(const cJSON *status)
 {
     char uptime[32], loop[PLACES_NAME];
     print_line("job", term_text(status, "job", "?"));
     print_line("program", term_text(status, "path", term_text(status, "program", "?")));
+    print_arguments(cJSON_GetObjectItem(status, "arguments"));
     if (cJSON_HasObjectItem(status, "batch"))
         print_line("batch", term_text(status, "batch", "?"));
     print_line("state", term_text(status, "state", "?"));

@@ -107,11 +107,12 @@ def test_failed_and_withdrawn(space):
 
 
 def test_in_text(space):
-    it = Scenario(space, start=2, ranks=2)
+    it = Scenario(space, "work=1000", start=2, ranks=2)
     it.resize(1)
     rows = [line.split("\t") for line in it.done("status").splitlines()]
     facts = dict(row for row in rows if len(row) == 2)
     assert {"job": it.id, "size": "1", "standby": "1", "maximum": "2", "sizes": "any"}.items() <= facts.items()
+    assert facts["program"].endswith("/scenario_window.so") and facts["arguments"] == "work=1000"
     assert ["1", "-", "standby"] in [row[:3] for row in rows]
     assert ["1", "2 -> 1", "committed"] in [row[:3] for row in rows]
     it.stop()
