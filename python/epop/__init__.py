@@ -16,8 +16,8 @@ it initializes MPI, and ends it with the script.
 
 from ._job import (JOINING, LEAVING, NEW, RESTARTING, STAYING, Status, balance, checkpoint, elastic, is_new, on_pack, probe, rank, request, size,
                    status, window)
-from ._data import Array, Cuts, Grid, Items, Rows, Values, block_cyclic  # behind _job, with which MPI begins
+from ._data import Array, Cuts, Grid, Items, Matrix, Partition, Rows, Values, block_cyclic  # behind _job, with which MPI begins
 from ._library import Error
 
-__all__ = ["Array", "Cuts", "Error", "Grid", "Items", "JOINING", "LEAVING", "NEW", "RESTARTING", "Rows", "STAYING", "Status", "Values",
+__all__ = ["Array", "Cuts", "Error", "Grid", "Items", "JOINING", "LEAVING", "Matrix", "NEW", "Partition", "RESTARTING", "Rows", "STAYING", "Status", "Values",
            "balance", "block_cyclic", "checkpoint", "elastic", "is_new", "on_pack", "probe", "rank", "request", "size", "status", "window"]

@@ -155,6 +155,46 @@ class Cuts:
         library.epop_describe_cuts(description, self.name.encode(), byref(self.dist), self.weights.encode() if self.weights else None)
 
 
+class Partition:
+    """A layout in which a function says who owns which index: `divide(count, size)` gives the rank of each as an array, as METIS does, and
+    is called on one rank; None: consecutive blocks. `owner`: what it said last, the same on all ranks."""
+
+    def __init__(self, name, count, divide=None):
+        self.name, self.count, self._divide = name, count, divide
+        self._callback = called_back(_library.DIVIDE, failed=-1)(self._fill) if divide else _library.DIVIDE()
+        self.partition = _library.Partition(count, None, 0, self._callback, None)
+        if is_new():
+            call("epop_partition_divide", byref(self.partition))
+        add(self, name)
+
+    def _fill(self, count, size, owner, _):
+        ranks = numpy.asarray(self._divide(count, size))
+        if ranks.shape != (count,) or ranks.dtype.kind not in "iu" or not ((ranks >= 0) & (ranks < size)).all():
+            raise Error(f"divide of the partition '{self.name}' gives an array of {count} ranks below {size}")
+        numpy.ctypeslib.as_array(owner, (count,))[:] = ranks
+        return 0
+
+    @property
+    def owner(self):
+        """A copy."""
+        return _view(self.partition.owner, numpy.dtype(numpy.int32), (self.count,)).copy()
+
+    @property
+    def indices(self):
+        """This rank's, ascending."""
+        here = numpy.empty(self.local_count() if self.partition.owner else 0, numpy.int64)
+        if here.size:
+            library.epop_partition_local(byref(self.partition), place.rank, here.ctypes.data)
+        return here
+
+    def local_count(self):
+        """How many indices this rank has."""
+        return library.epop_partition_local(byref(self.partition), place.rank, None) if place.rank >= 0 else 0
+
+    def describe(self, description):
+        library.epop_describe_partition(description, self.name.encode(), byref(self.partition))
+
+
 def _dist_of(layout, count):
     """The distribution that a layout means; that of cuts is theirs, which changes."""
     if layout == "block":
@@ -165,18 +205,31 @@ def _dist_of(layout, count):
         return library.epop_dist_block_cyclic(count, layout.block)
     if isinstance(layout, Cuts) and layout.count == count:
         return layout.dist
-    raise Error(f"layout is 'block', 'cyclic', 'replicated', epop.block_cyclic(...), or epop.Cuts of {count} indices, and not {layout!r}")
+    raise Error(f"layout is 'block', 'cyclic', 'replicated', epop.block_cyclic(...), or epop.Cuts or epop.Partition of {count} indices, and "
+                f"not {layout!r}")
+
+
+def _indices(layout, dist, rank, size, count):
+    """The global index of each of the `count` that `rank` of `size` has."""
+    here = numpy.arange(count)
+    if not count:
+        return here
+    if isinstance(layout, BlockCyclic) or layout == "cyclic":
+        block = layout.block if isinstance(layout, BlockCyclic) else 1
+        return (here // block * size + rank) * block + here % block
+    return here + library.epop_dist_global(dist, rank, size, 0)
 
 
 class Array(Part):
     """An array that is dealt out by its first index. `local` is this rank's part, with the element of index `indices[i]` in `local[i]`; it
-    is taken anew behind each probe. `layout` is "block", "cyclic", epop.block_cyclic(n), epop.Cuts, or "replicated": then every rank has
-    all of it. `constant`: it does not change, and may move ahead of a window. `scratch`: work space, all 0 behind each window."""
+    is taken anew behind each probe. `layout` is "block", "cyclic", epop.block_cyclic(n), epop.Cuts, epop.Partition, or "replicated": then
+    every rank has all of it. `constant`: it does not change, and may move ahead of a window. `scratch`: work space, all 0 behind each window."""
 
     def __init__(self, name, shape, dtype=float, layout="block", constant=False, scratch=False):
         self.shape = (shape,) if isinstance(shape, int) else tuple(shape)
         self.layout = layout
-        if layout != "replicated":
+        self.owned = isinstance(layout, Partition) and layout.count == self.shape[0]
+        if layout != "replicated" and not self.owned:
             _dist_of(layout, self.shape[0])
         super().__init__(name, dtype, _flags(constant, scratch))
         self.type = _type_of(self.dtype, self.shape[1:])
@@ -189,6 +242,8 @@ class Array(Part):
     def _count(self):
         if self.layout == "replicated":
             return self.shape[0]
+        if self.owned:
+            return self.layout.local_count()
         return library.epop_dist_local_count(self.dist, place.rank, place.size) if place.rank >= 0 else 0
 
     @property
@@ -199,20 +254,78 @@ class Array(Part):
     @property
     def indices(self):
         """The global index of each element of `local`."""
-        here = numpy.arange(self._count())
-        if self.layout == "replicated" or not here.size:
-            return here
-        if isinstance(self.layout, BlockCyclic) or self.layout == "cyclic":
-            block = self.layout.block if isinstance(self.layout, BlockCyclic) else 1
-            return (here // block * place.size + place.rank) * block + here % block
-        return here + library.epop_dist_global(self.dist, place.rank, place.size, 0)
+        if self.layout == "replicated":
+            return numpy.arange(self.shape[0])
+        return self.layout.indices if self.owned else _indices(self.layout, self.dist, place.rank, place.size, self._count())
 
     def describe(self, description):
         name, kind = self.name.encode(), _handle(self.type)
         if self.layout == "replicated":
             library.epop_describe_replicated(description, name, byref(self.address), kind, self.shape[0], self.flags)
+        elif self.owned:
+            library.epop_describe_owned(description, name, byref(self.address), kind, byref(self.layout.partition), self.flags)
         else:
             library.epop_describe_array(description, name, byref(self.address), kind, self.dist, self.flags)
+
+
+# ---- Matrices ---------------------------------------------------------------------------------------------------
+
+class Matrix(Part):
+    """A matrix that is dealt out by rows and columns on a grid of ranks, as ScaLAPACK's are: `rows` and `columns` are "block", "cyclic" or
+    epop.block_cyclic(n). `local` is this rank's block, with the element of row `row_indices[i]` and column `column_indices[j]` in
+    `local[i, j]`. `grid`: the rows and columns of ranks, in row order; (0, 0): nearest to square, a single 0: as fits. `order` is "C", or "F"
+    where blocks are stored by columns."""
+
+    def __init__(self, name, shape, dtype=float, rows="block", columns="block", grid=(0, 0), order="C", constant=False, scratch=False):
+        self.shape, self.layouts, self.order = tuple(shape), (rows, columns), order
+        if order not in ("C", "F") or isinstance(rows, Cuts) or isinstance(columns, Cuts):
+            raise Error(f"the matrix '{name}' has the order 'C' or 'F', and no cuts")
+        self.dist = _library.Dist2d(_dist_of(rows, self.shape[0]), _dist_of(columns, self.shape[1]), *grid, order == "F")
+        super().__init__(name, dtype, _flags(constant, scratch))
+        self.type = _type_of(self.dtype)
+        self.make(math.prod(self._extent()), self.dtype.itemsize)
+
+    @property
+    def grid(self):
+        """Rows and columns of ranks, now."""
+        rows, columns = self.dist.grid_rows, self.dist.grid_cols
+        if not rows and not columns:
+            found = c_int(), c_int()
+            library.epop_grid_near_square(max(place.size, 1), byref(found[0]), byref(found[1]))
+            return tuple(number.value for number in found)
+        return rows or place.size // columns, columns or place.size // rows
+
+    def _parts(self):
+        """Along rows and columns: the distribution, this rank's place in the grid, or -1, and the grid's length."""
+        rows, columns = self.grid
+        there = 0 <= place.rank < rows * columns
+        return ((self.dist.rows, place.rank // columns if there else -1, rows), (self.dist.cols, place.rank % columns if there else -1, columns))
+
+    def _extent(self):
+        extent = tuple(library.epop_dist_local_count(*part) for part in self._parts())
+        return extent if math.prod(extent) else (0, 0)
+
+    @property
+    def local(self):
+        """This rank's block."""
+        extent = self._extent() if self.address.value else (0, 0)
+        return _view(self.address.value, self.dtype, extent[::-1]).T if self.order == "F" else _view(self.address.value, self.dtype, extent)
+
+    def _along(self, which):
+        return _indices(self.layouts[which], *self._parts()[which], self._extent()[which])
+
+    @property
+    def row_indices(self):
+        """The global index of each row of `local`."""
+        return self._along(0)
+
+    @property
+    def column_indices(self):
+        """The global index of each column of `local`."""
+        return self._along(1)
+
+    def describe(self, description):
+        library.epop_describe_matrix(description, self.name.encode(), byref(self.address), _handle(self.type), byref(self.dist), self.flags)
 
 
 # ---- Grids with ghosts ----------------------------------------------------------------------------------------

@@ -65,6 +65,19 @@ class Dist(ctypes.Structure):
     _fields_ = [("kind", c_int), ("ranks", c_int), ("count", c_int64), ("last", c_int64)]
 
 
+class Dist2d(ctypes.Structure):
+    """epop_dist2d_t"""
+    _fields_ = [("rows", Dist), ("cols", Dist), ("grid_rows", c_int), ("grid_cols", c_int), ("column_major", c_int)]
+
+
+DIVIDE = ctypes.CFUNCTYPE(c_int, c_int64, c_int, POINTER(c_int), c_void_p)
+
+
+class Partition(ctypes.Structure):
+    """epop_partition_t"""
+    _fields_ = [("count", c_int64), ("owner", c_void_p), ("ranks", c_int), ("divide", DIVIDE), ("context", c_void_p)]
+
+
 class Blocks(ctypes.Structure):
     """epop_blocks_t"""
     _fields_ = [("dims", c_int), ("count", c_int64 * BLOCKS_DIMS), ("ghosts", c_int * BLOCKS_DIMS), ("periodic", c_int * BLOCKS_DIMS),
@@ -94,7 +107,8 @@ PROTOTYPES = {  # the arguments; the result is an int unless RESULTS has another
     "epop_request_resize": [c_int], "epop_request_checkpoint": [], "epop_request_balance": [], "epop_status": [], "epop_result_text": [c_int],
     "epop_dist_block": [c_int64], "epop_dist_cyclic": [c_int64], "epop_dist_block_cyclic": [c_int64, c_int64],
     "epop_dist_even_cuts": [c_int64, c_int], "epop_dist_local_count": [Dist, c_int, c_int],
-    "epop_dist_global": [Dist, c_int, c_int, c_int64],
+    "epop_dist_global": [Dist, c_int, c_int, c_int64], "epop_grid_near_square": [c_int, POINTER(c_int), POINTER(c_int)],
+    "epop_partition_divide": [POINTER(Partition)], "epop_partition_local": [POINTER(Partition), c_int, c_void_p],
     "epop_blocks_local": [POINTER(Blocks), c_int, c_int, POINTER(c_int64), POINTER(c_int64)],
     "epop_halo_exchange": [POINTER(Blocks), c_int, c_void_p],
     "epop_items_exchange": [c_void_p, POINTER(c_int64), c_int, OWNER, c_void_p],
@@ -104,10 +118,14 @@ PROTOTYPES = {  # the arguments; the result is an int unless RESULTS has another
     "epop_describe_replicated": [c_void_p, c_char_p, c_void_p, c_int, c_int64, c_uint],
     "epop_describe_blocks": [c_void_p, c_char_p, c_void_p, c_int, POINTER(Blocks), c_uint],
     "epop_describe_items": [c_void_p, c_char_p, c_void_p, POINTER(c_int64), c_int, OWNER, c_void_p, c_uint],
+    "epop_describe_matrix": [c_void_p, c_char_p, c_void_p, c_int, POINTER(Dist2d), c_uint],
+    "epop_describe_partition": [c_void_p, c_char_p, POINTER(Partition)],
+    "epop_describe_owned": [c_void_p, c_char_p, c_void_p, c_int, POINTER(Partition), c_uint],
     "epop_describe_cuts": [c_void_p, c_char_p, POINTER(Dist), c_char_p],
     "epop_describe_csr": [c_void_p, c_char_p, c_void_p, c_int, Dist, POINTER(RowArray), c_int, c_uint],
 }
 RESULTS = {"epop_result_text": c_char_p, "epop_dist_local_count": c_int64, "epop_dist_global": c_int64,
+           "epop_partition_local": c_int64, "epop_grid_near_square": None,
            **dict.fromkeys(("epop_dist_block", "epop_dist_cyclic", "epop_dist_block_cyclic", "epop_dist_even_cuts"), Dist),
            **{name: None for name in PROTOTYPES if name.startswith("epop_describe_")}}
 

@@ -21,13 +21,25 @@ def mine(item, size):
 
 cuts = epop.Cuts("cuts", LENGTH, weights="by cuts")
 sparse_cuts = epop.Cuts("sparse cuts", LENGTH, weights="A")
+
+
+def divide(count, size):
+    """As no other layout does."""
+    return numpy.arange(count) * 7 // 5 % size
+
+
+partition = epop.Partition("partition", LENGTH, divide)
+blocks = epop.Partition("blocks", LENGTH)
 values = epop.Values("values", number=0, real=0.5, few=numpy.zeros((2, 2)), truth=True)
 arrays = [epop.Array("block", LENGTH), epop.Array("cyclic", LENGTH, int, "cyclic"),
           epop.Array("block-cyclic", (LENGTH, 3), numpy.float32, epop.block_cyclic(7)), epop.Array("by cuts", LENGTH, numpy.int64, cuts),
+          epop.Array("owned", (LENGTH, 2), layout=partition), epop.Array("owned in blocks", LENGTH, layout=blocks),
           epop.Array("pairs", LENGTH, [("a", float), ("b", numpy.int32, 2)]), epop.Array("few", 2, complex)]
 table = epop.Array("table", (5, 4), numpy.int16, "replicated")
 constant = epop.Array("constant", LENGTH, constant=True)
 scratch = epop.Array("scratch", LENGTH, scratch=True)
+matrices = [epop.Matrix("matrix", (37, 23)), epop.Matrix("by columns", (23, 37), numpy.int32, epop.block_cyclic(4), "cyclic", order="F"),
+            epop.Matrix("in one row", (5, 41), columns=epop.block_cyclic(3), grid=(1, 0))]
 grid = epop.Grid("grid", (17, 23), ghosts=(1, 2), periodic=(True, False))
 items = epop.Items("items", [("key", numpy.int64), ("weight", float)], mine)
 rows = epop.Rows("A", LENGTH, layout=sparse_cuts)
@@ -40,6 +52,10 @@ def fill(array, step):
         made["a"], made["b"] = array.indices / 3 + step, array.indices[:, None] + (step, 2 * step)
         return made
     return (array.indices.reshape(-1, *[1] * (len(array.shape) - 1)) + numpy.zeros(array.shape[1:]) + step).astype(array.dtype)
+
+
+def matrix_values(matrix, step):
+    return (matrix.row_indices[:, None] * 100 + matrix.column_indices + step).astype(matrix.dtype)
 
 
 def grid_values(step):
@@ -62,6 +78,8 @@ def sparse_rows():
 def make():
     for array in arrays:
         array.local[...] = fill(array, 0)
+    for matrix in matrices:
+        matrix.local[...] = matrix_values(matrix, 0)
     table.local[...] = numpy.arange(20).reshape(5, 4)
     constant.local[...] = constant.indices * 2
     grid.local[...] = -1
@@ -77,6 +95,11 @@ def compare(step):
     for array in arrays:
         if array.local.shape[0] != len(array.indices) or not numpy.array_equal(array.local, fill(array, step)):
             wrong(f"'{array.name}' in step {step}")
+    for matrix in matrices:
+        if not numpy.array_equal(matrix.local, matrix_values(matrix, step)) or world.allreduce(matrix.local.size) != matrix.shape[0] * matrix.shape[1]:
+            wrong(f"'{matrix.name}' in step {step}")
+    if not numpy.array_equal(partition.owner, divide(LENGTH, world.size)) or not numpy.array_equal(blocks.indices, arrays[0].indices):
+        wrong("a partition")
     if sum(world.allgather(len(arrays[1].local))) != LENGTH or not numpy.array_equal(table.local, numpy.arange(20).reshape(5, 4)):
         wrong("the count, or the table")
     if not numpy.array_equal(constant.local, constant.indices * 2) or scratch.local.any():
@@ -95,6 +118,8 @@ def compare(step):
 def go_on(step):
     for array in arrays:
         array.local[...] = fill(array, step + 1)
+    for matrix in matrices:
+        matrix.local[...] = matrix_values(matrix, step + 1)
     grid.inner[...] += 1
     values.number += 1
     values.real += 1

@@ -153,7 +153,20 @@ def test_the_job_is_called_as_the_script(space, python):
     running = python("plain.py", space.directory / "end")
     status = space.status()
     assert re.fullmatch(r"plain-\d+", status["job"]) and status["program"] == "plain", status
+    shown = dict(line.split("\t", 1) for line in space.epopctl("status").out.splitlines() if "\t" in line)
+    assert shown["arguments"] == f"-B {SCRIPTS}/plain.py {space.directory}/end", shown
     end(space, running)
+
+
+def test_the_script_says_which_sizes_it_accepts(space, python):
+    """Before the import, by which the job begins; its user may say it instead."""
+    script = space.directory / "sizes.py"
+    script.write_text("import os\nos.environ.setdefault('EPOP_SIZES', 'power-of-two')\n" + (SCRIPTS / "plain.py").read_text())
+    running = python(script, space.directory / "end", ranks=4)
+    assert space.epopctl("resize", 3, "--wait").out.startswith("done: 4 -> 2; rounded down from 3 to 2"), running
+    end(space, running)
+    result = python(script, space.directory / "end", ranks=2, runs=False, env={"EPOP_SIZES": "odd"}).wait()
+    assert result.status != 0 and "2" in result.err and "odd" in result.err, result
 
 
 def test_stop(space, python):
@@ -241,8 +254,14 @@ def test_not_in_a_loop(space, python, fault, line):
 
 @pytest.mark.parametrize("code, line", [
     ("epop.Array('a', 10); epop.Array('a', 20)", "there is described data called 'a' already"),
-    ("epop.Array('a', 10, layout='diagonal')", "layout is 'block', 'cyclic', 'replicated', epop.block_cyclic(...), or epop.Cuts of 10 indices"),
-    ("epop.Array('a', 10, layout=epop.Cuts('c', 11))", "or epop.Cuts of 10 indices"),
+    ("epop.Array('a', 10, layout='diagonal')", "layout is 'block', 'cyclic', 'replicated', epop.block_cyclic(...), or epop.Cuts or epop.Partition of 10 "),
+    ("epop.Array('a', 10, layout=epop.Cuts('c', 11))", "or epop.Cuts or epop.Partition of 10 indices"),
+    ("epop.Array('a', 10, layout=epop.Partition('p', 11))", "or epop.Cuts or epop.Partition of 10 indices"),
+    ("epop.Partition('p', 10, lambda count, size: [size] * count)", "divide of the partition 'p' gives an array of 10 ranks below 1"),
+    ("epop.Partition('p', 10, lambda count, size: [0, 0])", "divide of the partition 'p' gives an array of 10 ranks below 1"),
+    ("epop.Partition('p', 10, lambda count, size: 1 / 0)", "ZeroDivisionError"),
+    ("epop.Matrix('M', (3, 3), order='A')", "the matrix 'M' has the order 'C' or 'F', and no cuts"),
+    ("epop.Matrix('M', (3, 3), rows=epop.Partition('p', 3))", "layout is 'block', 'cyclic'"),
     ("epop.Array('a', 10, object)", "elements of type object cannot be moved"),
     ("epop.Cuts('c', 10, starts=[0, 7])", "the cuts 'c' are 2 numbers that rise from 0 to 10"),
     ("epop.Values('v')", "'v' has no values"),
