@@ -1,15 +1,21 @@
-/* A partition by METIS at each resize, of docs/guide/libraries.md: heat on a mesh. metis.so [STEPS] */
+/* A partition by METIS, or with -DSCOTCH by Scotch, at each resize, of docs/guide/libraries.md: heat on a mesh.
+ * metis.so [STEPS] */
 #include <epop/epop.h>
-#include <metis.h>
 #include <stdio.h>
 #include <stdlib.h>
+#ifdef SCOTCH
+#include <scotch/scotch.h>
+typedef SCOTCH_Num idx_t;
+#else
+#include <metis.h>
+#endif
 
 enum { SIDE = 24, CELLS = SIDE * SIDE };
 
 struct mesh {
     int64_t step, steps;
     int64_t edges;              /* length of neighbours */
-    idx_t *starts, *neighbours; /* the graph, as METIS takes it: on all ranks */
+    idx_t *starts, *neighbours; /* the graph, as METIS and Scotch take it: on all ranks */
     epop_partition_t cells;     /* who owns which */
     double *u;                  /* this rank's */
     int64_t *order;             /* all cells, those of rank 0 first, each rank's by their indices */
@@ -17,6 +23,25 @@ struct mesh {
     double *all;                /* what all ranks have, in that order, */
     double *heat;               /* and by index */
 };
+
+#ifdef SCOTCH
+
+static int divide(int64_t count, int size, int *owner, const void *context)
+{
+    const struct mesh *mesh = context;
+    SCOTCH_Graph graph;
+    SCOTCH_Strat strategy;
+    SCOTCH_graphInit(&graph);
+    SCOTCH_stratInit(&strategy);
+    int failed = SCOTCH_graphBuild(&graph, 0, (SCOTCH_Num)count, mesh->starts, NULL, NULL, NULL, mesh->starts[count],
+                                   mesh->neighbours, NULL) ||
+                 SCOTCH_graphPart(&graph, size, &strategy, owner);
+    SCOTCH_stratExit(&strategy);
+    SCOTCH_graphExit(&graph);
+    return failed;
+}
+
+#else
 
 /* On rank 0 of the new ranks. */
 static int divide(int64_t count, int size, int *owner, const void *context)
@@ -30,6 +55,8 @@ static int divide(int64_t count, int size, int *owner, const void *context)
         owner[i] = 0;
     return 0;
 }
+
+#endif
 
 static void describe(void *data, epop_description_t *d)
 {
