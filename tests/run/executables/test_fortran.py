@@ -285,6 +285,21 @@ def test_rows_and_items(space, backend):
 
 
 @each_way
+def test_particles_and_a_partition(space, backend):
+    """Described; each is there once after every resize, a checkpoint and a restart."""
+    program = compile_program("swarm", space.directory)
+    running = resized_ten_times(space, backend, program, 1000000000)
+    saved = space.epopctl("checkpoint", "--wait")
+    assert saved.status == 0, saved
+    result = space.stop(running)
+    assert (result.err, result.out) == ("", "43 particles on 29 cells\n"), result
+    running = space.start_epop("--restart", space.directory, program, 1000000000, ranks=2)
+    space.wait_until_running()
+    result = space.stop(running)
+    assert (result.err, result.out) == ("", "43 particles on 29 cells\n"), result
+
+
+@each_way
 def test_blocks_and_counts(space, backend):
     """Moved by calls, and as many elements as the maps say; ghosts in two steps."""
     result = space.stop(resized_ten_times(space, backend, compile_program("moved", space.directory), 1000000000))
