@@ -190,6 +190,8 @@ static const struct option_row rows[] = {
     {"latency", "SECONDS", "from a decision to the resize, while the job computes (0.445: as measured)",
      OPT_NUMBER(latency, 0, 1e9)},
     {"noise", "SHARE", "of what is measured, as 0.05 (0)", OPT_NUMBER(noise, 0, 1)},
+    {"kill-at-limit", NULL, "end jobs whose time limit is used up, as epoprm does (they run on)",
+     OPT_FLAG(kill_at_limit)},
     {"watts", "IDLE,BUSY", "of a node", OPT_OWN(take_watts)},
     {"power-cap", "WATTS", "of all nodes: no start or growth takes more (none)", OPT_NUMBER(power_cap, 0, 1e15)},
     {"script", "FILE", "nodes that fail and resizes that are refused, one a line", OPT_TEXT(script)},

@@ -17,7 +17,7 @@ struct options {
     char **policies; /* NAME[,OPTION=VALUE...] each; owned */
     size_t policy_count, policy_room;
     const char *output, *script, *replay;
-    bool json, tsv, describe, list_policies, quiet, verbose, help, version;
+    bool json, tsv, describe, list_policies, quiet, verbose, help, version, kill_at_limit;
     int nodes;
     bool seeded; /* --seed was given */
     double latency, noise, patience;

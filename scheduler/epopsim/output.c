@@ -100,6 +100,7 @@ static cJSON *options_json(const struct options *options)
                                    add_number(json, "resize_per_node", options->costs.per_node) &&
                                    add_number(json, "resize_per_byte", options->costs.per_byte) &&
                                    add_number(json, "noise", options->noise) &&
+                                   add_share(json, "kill_at_limit", options->kill_at_limit ? 1 : -1) &&
                                    add_share(json, "malleable", options->transform.malleable) &&
                                    add_share(json, "moldable", options->transform.moldable) &&
                                    add_share(json, "limit_factor", factor >= 1 ? factor : -1) &&

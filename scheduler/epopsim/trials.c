@@ -93,6 +93,7 @@ static const struct setting {
     {"options", "resize_per_byte", "--resize-cost, a byte:"},
     {"options", "latency", "--latency"},
     {"options", "noise", "--noise"},
+    {"options", "kill_at_limit", "--kill-at-limit"},
 };
 
 /* As words: "--malleable 0.5". */
@@ -304,6 +305,7 @@ static int run_one(struct trial *trial, const struct cast *cast, size_t place, c
                                     .costs = options->costs,
                                     .latency = options->latency,
                                     .noise = options->noise,
+                                    .kill_at_limit = options->kill_at_limit,
                                     .seed = options->transform.seed,
                                     .brief = !options->output && !options->replay,
                                     .exact = !options->script && limits_are_exact(workload),

@@ -68,6 +68,34 @@ static void list_begins(const struct play *play, double left, double *begins)
         begins[i - play->phase] = i == play->phase ? 0 : i == play->phase + 1 ? left : -1;
 }
 
+/* ---- Its time limit ----------------------------------------------------------------------------- */
+
+/* Times are sums of iterations, and not exact: who ends at the limit by this is done. */
+static const double tolerance = 1e-9;
+
+/* Of its limit, so much is used up in a second: less on fewer nodes than its user wanted. */
+static double limit_rate(const struct play *play, int nodes)
+{
+    return fmin(1, (double)nodes / play->work->wanted);
+}
+
+/* It has its size from now on. */
+static int expect_limit(struct run *run, struct play *play, double left, struct error *error)
+{
+    play->limit_left = left;
+    play->limit_since = run->now;
+    if (!run->simulation->kill_at_limit)
+        return 0;
+    double seconds = left / limit_rate(play, play->nodes);
+    return run_expect(run, play, EVENT_LIMIT, run->now + seconds + tolerance * (run->now + seconds), error);
+}
+
+/* Of its limit, before its size changes from this one. */
+static double limit_left(const struct run *run, const struct play *play, int nodes)
+{
+    return play->limit_left - (run->now - play->limit_since) * limit_rate(play, nodes);
+}
+
 /* ---- What an evolving job asks for -------------------------------------------------------------- */
 
 /*
@@ -363,7 +391,8 @@ static int commit_resize(struct run *run, struct play *play, struct error *error
     run->news = true;
     if (core_committed(run->core, run->now, play->work->id, latency, stall, error))
         return -1;
-    if (resume_iterations(run, play, error) || begin_measuring(run, play, error))
+    if (expect_limit(run, play, limit_left(run, play, from), error) || resume_iterations(run, play, error) ||
+        begin_measuring(run, play, error))
         return -1;
     return tell_asked(run, play, error);
 }
@@ -457,7 +486,7 @@ int play_start(struct run *run, struct play *play, const struct decision *decisi
     play->record->start = run->now;
     run->waiting--;
     run->running++;
-    return begin_phase(run, play, 0, error);
+    return expect_limit(run, play, play->work->limit, error) ? -1 : begin_phase(run, play, 0, error);
 }
 
 /* It holds nothing any more. */
@@ -466,6 +495,7 @@ static int stop_job(struct run *run, struct play *play, struct error *error)
     const struct stay *held = record_held(play->record);
     play_resize_drop(play);
     run_forget(play, EVENT_PHASE);
+    run_forget(play, EVENT_LIMIT);
     run_forget(play, EVENT_MEASURE);
     if (ledger_give(&run->ledger, play->work->id, held->nodes, held->count, error))
         return -1;
@@ -476,15 +506,22 @@ static int stop_job(struct run *run, struct play *play, struct error *error)
     return 0;
 }
 
-static int end_job(struct run *run, struct play *play, struct error *error)
+static int end_job(struct run *run, struct play *play, enum outcome outcome, struct error *error)
 {
     if (stop_job(run, play, error))
         return -1;
     play->state = PLAY_OVER;
     play->record->end = run->now;
-    play->record->outcome = OUTCOME_DONE;
+    play->record->outcome = outcome;
     run->over++;
     return core_ended(run->core, run->now, play->work->id, error);
+}
+
+int play_limit_reached(struct run *run, struct play *play, struct error *error)
+{
+    if (end_job(run, play, OUTCOME_FAILED, error))
+        return -1;
+    return run_note(run, error, "job %" PRId64 " is ended: its limit is used up", play->work->id);
 }
 
 /* How long it takes is known when it is measured. */
@@ -504,7 +541,7 @@ int play_phase_done(struct run *run, struct play *play, struct error *error)
     if (end_measuring(run, play, error))
         return -1;
     if (next == play->work->phase_count)
-        return end_job(run, play, error);
+        return end_job(run, play, OUTCOME_DONE, error);
     run->news |= play->work->kind >= EPOP_MALLEABLE;
     if (enter_phase(run, play, next, error))
         return -1;

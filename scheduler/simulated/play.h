@@ -15,6 +15,9 @@ int play_start(struct run *run, struct play *play, const struct decision *decisi
 /* EVENT_PHASE: the phase is done; the next one begins, or the job ends. */
 int play_phase_done(struct run *run, struct play *play, struct error *error);
 
+/* EVENT_LIMIT: it ends, and is not done. */
+int play_limit_reached(struct run *run, struct play *play, struct error *error);
+
 /* EVENT_MEASURE. The first sample at a size is news to the policy. */
 int play_measure(struct run *run, struct play *play, struct error *error);
 

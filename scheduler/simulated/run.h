@@ -20,6 +20,7 @@
 
 enum event_kind {
     EVENT_PHASE,   /* a job has done its phase: the next one, or the end */
+    EVENT_LIMIT,   /* its time limit is used up */
     EVENT_RESIZE,  /* the next step of a resize */
     EVENT_MEASURE, /* enough iterations for a sample */
     EVENT_NODE,    /* one fails, or returns */
@@ -71,7 +72,8 @@ struct play {
     unsigned stamps[EVENT_KINDS]; /* of the events that are still to happen */
     int nodes;                    /* at which it computes */
     int phase;
-    double done, since, pace; /* iterations of the phase, done at that time; seconds of one */
+    double done, since, pace;       /* iterations of the phase, done at that time; seconds of one */
+    double limit_left, limit_since; /* seconds at `wanted` nodes, at that time */
     struct play_resize resize;
     double measured_from, sample_at; /* `done`: when the present size or phase began, of the next sample */
     double sampled;                  /* `done`: at the last one, or when that began */

@@ -197,18 +197,19 @@ static void sum_slowdowns(struct metrics *metrics, struct slowdown *values, size
     metrics->user_slowdown_spread = spread_of_users(values, count);
 }
 
-/* Of all jobs that are done: sums, for now. */
+/* Of all jobs that are done: sums, for now. The makespan lasts until the others have ended, too. */
 static size_t add_up(struct metrics *metrics, const struct schedule *schedule, struct slowdown *values, double *work)
 {
     size_t count = 0;
     for (const struct job_record *job = schedule->jobs; job < schedule->jobs + schedule->job_count; job++) {
         metrics->resizes += job->resizes;
+        if (job->outcome == OUTCOME_DONE || job->outcome == OUTCOME_FAILED)
+            metrics->makespan = fmax(metrics->makespan, job->end - schedule->jobs[0].work->submit);
         if (job->outcome != OUTCOME_DONE)
             continue;
         metrics->mean_wait += job_wait(job);
         metrics->max_wait = fmax(metrics->max_wait, job_wait(job));
         metrics->mean_response += job->end - job->work->submit;
-        metrics->makespan = fmax(metrics->makespan, job->end - schedule->jobs[0].work->submit);
         *work += work_seconds(job->work, 1);
         values[count++] = (struct slowdown){job->work->user, job_slowdown(job)};
     }

@@ -461,6 +461,8 @@ static int happen_one(struct run *run, const struct event *event, struct error *
     switch (event->kind) {
     case EVENT_PHASE:
         return play_phase_done(run, play, error);
+    case EVENT_LIMIT:
+        return play_limit_reached(run, play, error);
     case EVENT_RESIZE:
         return play_resize_step(run, play, error);
     case EVENT_MEASURE:

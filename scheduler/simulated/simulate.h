@@ -20,8 +20,9 @@ struct simulation {
     double latency; /* from a decision to the stand-still: processes are started meanwhile */
     double noise;   /* of measured MTCT and seconds, relative; 0: none */
     uint64_t seed;
-    bool brief; /* the schedule has the figures and no decisions; not with a replay */
-    bool exact; /* all limits are true: reservations are held against backfilled jobs */
+    bool kill_at_limit; /* as epoprm does: `limit` at `wanted` nodes or more, on fewer for longer */
+    bool brief;         /* the schedule has the figures and no decisions; not with a replay */
+    bool exact;         /* all limits are true: reservations are held against backfilled jobs */
     /* Called now and then; NULL: not. */
     void (*progress)(void *context, size_t ended, size_t jobs, double now);
     void *context;

@@ -203,6 +203,37 @@ def test_a_replay_gives_the_same_decisions(space):
     refused(other, "easy", status=1)
 
 
+def ended(space, path, *words, policy="easy"):
+    """{job: how and when}; and what is said on standard error, with all notes of the run."""
+    result = epopsim(space, "--policy", policy, "-o", "ended.json", *words, path)
+    assert result.status == 0, result
+    run, = json.loads((space.directory / "ended.json").read_text())["runs"]
+    return {job["id"]: (job["outcome"], round(job["end"])) for job in run["jobs"]}, result.err + "".join(event["text"] for event in run["events"])
+
+
+def test_jobs_are_ended_at_their_limit(space):
+    """If that is asked for; one whose limit is exact is done."""
+    path = space.directory / "late.swf"
+    path.write_text("; MaxProcs: 4\n1 0 -1 100 4 -1 -1 4 60 -1 1 1 1 -1 -1 -1 -1 -1\n2 0 -1 100 4 -1 -1 4 100 -1 1 1 1 -1 -1 -1 -1 -1\n")
+    assert ended(space, path)[0] == {1: ("done", 100), 2: ("done", 200)}
+    ends, said = ended(space, path, "--kill-at-limit")
+    assert ends == {1: ("failed", 60), 2: ("done", 160)}
+    assert "1 of 2 jobs were not done" in said and "job 1 is ended: its limit is used up" in said, said
+
+
+def test_a_limit_lasts_longer_on_fewer_nodes(space):
+    """On one node of four four times as long, until the other nodes are there; on more than its user wanted not shorter."""
+    path = space.directory / "shared.json"
+    work = lambda number, seconds: {"id": number, "kind": "malleable", "nodes": 4, "min": 1, "max": 8, "limit": 60, "bytes": 0,
+                                    "phases": [{"iterations": 1000, "seconds": seconds, "speedup": {"model": "linear"}}]}
+    other = {"id": 2, "nodes": 7, "limit": 120, "phases": [{"seconds": 840, "speedup": {"model": "linear"}}]}
+    path.write_text(json.dumps({"schema": "epop.workload", "version": 1, "machine": {"nodes": 8}, "jobs": [other, work(1, 2.0), work(3, 0.3)]}))
+    ends, _ = ended(space, path, "--kill-at-limit", "--resize-cost", "0", "--latency", "0", policy="min")
+    assert ends[2] == ("done", 120), ends
+    assert ends[1] == ("failed", 120 + 30), ends
+    assert ends[3][0] == "done", ends
+
+
 def test_faults_by_a_script(space):
     (space.directory / "faults").write_text("at 5 node 3 fails # it does\n\nat 50 node 3 returns\n")
     path = trace(space, (1, 0, 20, 16))
