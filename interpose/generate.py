@@ -58,7 +58,7 @@ OWN = ["epop_adapt_begin", "epop_adapt_commit", "epop_adapt_described", "epop_ha
        "epop_halo_start", "epop_items_exchange", "epop_mpi_adapt_described", "epop_mpi_describe",
        "epop_partition_divide", "epop_redist", "epop_redist2d", "epop_redist_balance", "epop_redist_between",
        "epop_redist_blocks", "epop_redist_counts", "epop_redist_csr", "epop_redist_described", "epop_redist_replicated",
-       "epop_redist_rows", "MPI_Init_adapt", "MPI_Comm_adapt_begin", "MPI_Comm_adapt_commit",
+       "epop_redist_rows", "epop_threads", "MPI_Init_adapt", "MPI_Comm_adapt_begin", "MPI_Comm_adapt_commit",
        "MPI_Session_accept_res_change", "MPI_Session_confirm_res_change", "MPI_Session_dyn_v2a_query_psetop",
        "MPI_Session_get_pset_data", "MPI_Session_pset_barrier", "MPIX_Session_reinit"]
 

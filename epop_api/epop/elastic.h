@@ -34,6 +34,10 @@ EPOP_API MPI_Comm epop_world(void);
 /* Returns EPOP_NEW, EPOP_JOINING or EPOP_RESTARTING in INIT, and later the status in the last window. Local. */
 EPOP_API epop_status_t epop_status(void);
 
+/* Returns how many threads this rank may have, so that the ranks of its host share the cores on which they may run: 1
+ * or more. Ask again in the rebuild block. Collective over epop_world(). */
+EPOP_API int epop_threads(void);
+
 /* ---- The window ---------------------------------------------------------- */
 
 /* What an adapt block is given. All of it belongs to the runtime and is valid until commit. Rank 0 always stays, unless

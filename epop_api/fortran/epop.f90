@@ -785,6 +785,10 @@ module epop
       import :: c_int
     end function
 
+    integer(c_int) function epop_threads() bind(C)
+      import :: c_int
+    end function
+
     integer(c_int) function epop_adapt_begin(window) bind(C)
       import :: c_int, epop_window_t
       type(epop_window_t), intent(out) :: window

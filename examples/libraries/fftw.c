@@ -6,28 +6,33 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROWS = 60, COLS = 32 };
+enum { ROWS = 62, COLS = 32 };
 
 struct field {
     int64_t step, steps;
     MPI_Datatype row;
-    fftw_complex (*u)[COLS];     /* described: the rows of this rank */
+    epop_partition_t slabs;      /* which rank has which row */
+    fftw_complex (*u)[COLS];     /* described: those of this rank */
     fftw_complex *work;          /* where the plans transform them */
     fftw_plan forward, backward; /* of the present world */
     ptrdiff_t first, rows;       /* FFTW's slab: the first row here, and how many */
 };
 
-/* FFTW deals out blocks of ROWS / size rows, rounded up: those of EPOP, where size divides ROWS. */
-static int accepts(int size)
+/* As FFTW does: blocks of ROWS / size rows, rounded up, so that the last ranks may have fewer, or none. */
+static int divide(int64_t count, int size, int *owner, const void *context)
 {
-    return ROWS % size == 0;
+    (void)context;
+    for (int64_t i = 0; i < count; i++)
+        owner[i] = (int)(i / ((count + size - 1) / size));
+    return 0;
 }
 
 static void describe(void *data, epop_description_t *d)
 {
     struct field *f = data;
     epop_describe_values(d, "step", &f->step, sizeof f->step);
-    epop_describe_array(d, "u", &f->u, f->row, epop_dist_block(ROWS), 0);
+    epop_describe_partition(d, "slabs", &f->slabs);
+    epop_describe_owned(d, "u", &f->u, f->row, &f->slabs, 0);
 }
 
 static void drop_plans(struct field *f)
@@ -46,7 +51,7 @@ static int make_plans(void *data)
     MPI_Comm world = epop_world();
     drop_plans(f);
     ptrdiff_t room = fftw_mpi_local_size_2d(ROWS, COLS, world, &f->rows, &f->first);
-    f->work = fftw_alloc_complex((size_t)room);
+    f->work = fftw_alloc_complex((size_t)room + 1);
     if (!f->work)
         return EPOP_ERR_MEMORY;
     f->forward = fftw_mpi_plan_dft_2d(ROWS, COLS, f->work, f->work, world, FFTW_FORWARD, FFTW_ESTIMATE);
@@ -63,10 +68,13 @@ static int init(int *argc, char ***argv, void **data)
     fftw_mpi_init();
     MPI_Type_contiguous(2 * COLS, MPI_DOUBLE, &f->row);
     MPI_Type_commit(&f->row);
+    f->slabs.divide = divide; /* on every process */
     if (epop_status() != EPOP_NEW)
         return 0;
-    int error = make_plans(f);
-    f->u = calloc((size_t)f->rows, sizeof *f->u);
+    f->slabs.count = ROWS;
+    int error = epop_partition_divide(&f->slabs);
+    error = error ? error : make_plans(f);
+    f->u = calloc((size_t)f->rows + 1, sizeof *f->u);
     for (ptrdiff_t i = 0; f->u && i < f->rows; i++)
         for (int j = 0; j < COLS; j++)
             f->u[i][j][0] = (double)((f->first + i) * COLS + j);
@@ -84,7 +92,8 @@ static int step(void *data)
 {
     struct field *f = data;
     size_t bytes = (size_t)f->rows * sizeof *f->u;
-    memcpy(f->work, f->u, bytes);
+    if (bytes)
+        memcpy(f->work, f->u, bytes);
     fftw_execute(f->forward);
     for (ptrdiff_t i = 0; i < f->rows; i++)
         for (ptrdiff_t j = 0; j < COLS; j++) {
@@ -93,7 +102,8 @@ static int step(void *data)
             f->work[i * COLS + j][1] *= factor;
         }
     fftw_execute(f->backward);
-    memcpy(f->u, f->work, bytes);
+    if (bytes)
+        memcpy(f->u, f->work, bytes);
     f->step++;
     return 0;
 }
@@ -136,7 +146,6 @@ epop_program_t *get_program(void)
     epop_add_init(program, "start", init);
     epop_add_elastic(program, "diffuse", step, epop_adapt_described, more);
     program->finalizer = epop_add_rigid(program, "report", report, NULL);
-    program->sizes = (epop_sizes_t){.kind = EPOP_SIZE_FUNCTION, .accepts = accepts};
     epop_describe(program, describe);
     epop_rebuild(program, make_plans);
     epop_release(program, release);

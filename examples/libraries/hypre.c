@@ -1,9 +1,9 @@
 /* Implicit diffusion with hypre, of docs/guide/libraries.md: PCG with BoomerAMG in each step. hypre.so [STEPS] */
 #include <HYPRE.h>
-#include <HYPRE_IJ_mv.h>
 #include <HYPRE_krylov.h>
 #include <HYPRE_parcsr_ls.h>
 #include <epop/epop.h>
+#include <epop/hypre.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,8 +14,7 @@ struct rod {
     int64_t step, steps;
     int *starts, *columns; /* described: the rows of this rank, as CSR with columns of the whole matrix */
     double *values, *u;
-    HYPRE_Int first, rows; /* of this rank */
-    HYPRE_BigInt *indices; /* of its rows */
+    int first, rows;       /* of this rank */
     HYPRE_IJMatrix matrix; /* what hypre has of them; NULL: nothing */
     HYPRE_IJVector now, next;
     HYPRE_Solver solver, amg;
@@ -32,40 +31,11 @@ static void describe(void *data, epop_description_t *d)
 
 static void drop_solver(struct rod *r)
 {
-    if (!r->matrix)
+    if (!r->solver)
         return;
     HYPRE_ParCSRPCGDestroy(r->solver);
     HYPRE_BoomerAMGDestroy(r->amg);
-    HYPRE_IJVectorDestroy(r->now);
-    HYPRE_IJVectorDestroy(r->next);
-    HYPRE_IJMatrixDestroy(r->matrix);
-    free(r->indices);
-    r->matrix = NULL;
-}
-
-static HYPRE_IJVector make_vector(const struct rod *r, const double *values)
-{
-    HYPRE_IJVector vector;
-    HYPRE_IJVectorCreate(epop_world(), r->first, r->first + r->rows - 1, &vector);
-    HYPRE_IJVectorSetObjectType(vector, HYPRE_PARCSR);
-    HYPRE_IJVectorInitialize(vector);
-    HYPRE_IJVectorSetValues(vector, r->rows, r->indices, values);
-    HYPRE_IJVectorAssemble(vector);
-    return vector;
-}
-
-static void make_matrix(struct rod *r)
-{
-    HYPRE_BigInt last = r->first + r->rows - 1;
-    HYPRE_IJMatrixCreate(epop_world(), r->first, last, r->first, last, &r->matrix);
-    HYPRE_IJMatrixSetObjectType(r->matrix, HYPRE_PARCSR);
-    HYPRE_IJMatrixInitialize(r->matrix);
-    for (HYPRE_Int i = 0; i < r->rows; i++) {
-        HYPRE_Int count = r->starts[i + 1] - r->starts[i];
-        HYPRE_IJMatrixSetValues(r->matrix, 1, &count, &r->indices[i], r->columns + r->starts[i],
-                                r->values + r->starts[i]);
-    }
-    HYPRE_IJMatrixAssemble(r->matrix);
+    r->solver = NULL;
 }
 
 static void place(struct rod *r)
@@ -73,8 +43,8 @@ static void place(struct rod *r)
     int rank, size;
     MPI_Comm_rank(epop_world(), &rank);
     MPI_Comm_size(epop_world(), &size);
-    r->rows = (HYPRE_Int)epop_dist_local_count(epop_dist_block(CELLS), rank, size);
-    r->first = (HYPRE_Int)epop_dist_global(epop_dist_block(CELLS), rank, size, 0);
+    r->rows = (int)epop_dist_local_count(epop_dist_block(CELLS), rank, size);
+    r->first = (int)epop_dist_global(epop_dist_block(CELLS), rank, size, 0);
 }
 
 static int make_solver(void *data)
@@ -83,14 +53,10 @@ static int make_solver(void *data)
     void *matrix, *now, *next;
     drop_solver(r);
     place(r);
-    r->indices = malloc((size_t)r->rows * sizeof *r->indices);
-    if (!r->indices)
-        return EPOP_ERR_MEMORY;
-    for (HYPRE_Int i = 0; i < r->rows; i++)
-        r->indices[i] = r->first + i;
-    make_matrix(r);
-    r->now = make_vector(r, r->u);
-    r->next = make_vector(r, r->u);
+    if (epop_hypre_matrix(&r->matrix, epop_dist_block(CELLS), r->starts, r->columns, r->values) ||
+        epop_hypre_vector(&r->now, epop_dist_block(CELLS), r->u) ||
+        epop_hypre_vector(&r->next, epop_dist_block(CELLS), r->u))
+        return EPOP_ERR_SYSTEM;
     HYPRE_IJMatrixGetObject(r->matrix, &matrix);
     HYPRE_IJVectorGetObject(r->now, &now);
     HYPRE_IJVectorGetObject(r->next, &next);
@@ -116,7 +82,7 @@ static int init_rows(struct rod *r)
     r->u = malloc((size_t)r->rows * sizeof(double));
     if (!r->starts || !r->columns || !r->values || !r->u)
         return EPOP_ERR_MEMORY;
-    for (HYPRE_Int i = 0; i < r->rows; i++) {
+    for (int i = 0; i < r->rows; i++) {
         for (int column = r->first + i - 1; column <= r->first + i + 1; column++)
             if (column >= 0 && column < CELLS) {
                 r->columns[entries] = column;
@@ -149,15 +115,12 @@ static int step(void *data)
     HYPRE_IJMatrixGetObject(r->matrix, &matrix);
     HYPRE_IJVectorGetObject(r->now, &now);
     HYPRE_IJVectorGetObject(r->next, &next);
-    for (HYPRE_Int i = 0; i < r->rows; i++)
+    for (int i = 0; i < r->rows; i++)
         r->u[i] += 1;
-    HYPRE_IJVectorSetValues(r->now, r->rows, r->indices, r->u);
-    HYPRE_IJVectorAssemble(r->now);
-    if (HYPRE_ParCSRPCGSolve(r->solver, matrix, now, next))
+    if (epop_hypre_set(r->now, epop_dist_block(CELLS), r->u) || HYPRE_ParCSRPCGSolve(r->solver, matrix, now, next))
         return EPOP_ERR_SYSTEM;
-    HYPRE_IJVectorGetValues(r->next, r->rows, r->indices, r->u);
     r->step++;
-    return 0;
+    return epop_hypre_get(r->next, epop_dist_block(CELLS), r->u);
 }
 
 static int more(void *data)
@@ -172,7 +135,7 @@ static int report(void *data)
     int rank;
     double moment = 0; /* each cell's by its place */
     MPI_Comm_rank(epop_world(), &rank);
-    for (HYPRE_Int i = 0; i < r->rows; i++)
+    for (int i = 0; i < r->rows; i++)
         moment += r->u[i] * (r->first + i);
     MPI_Allreduce(MPI_IN_PLACE, &moment, 1, MPI_DOUBLE, MPI_SUM, epop_world());
     if (rank == 0)
@@ -182,9 +145,15 @@ static int report(void *data)
 
 static void release(void *data)
 {
-    drop_solver(data);
+    struct rod *r = data;
+    drop_solver(r);
+    if (r->matrix) {
+        HYPRE_IJMatrixDestroy(r->matrix);
+        HYPRE_IJVectorDestroy(r->now);
+        HYPRE_IJVectorDestroy(r->next);
+    }
     HYPRE_Finalize();
-    free(data);
+    free(r);
 }
 
 epop_program_t *get_program(void)

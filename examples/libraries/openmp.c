@@ -1,13 +1,8 @@
 /* Threads that follow the ranks of each node, of docs/guide/libraries.md: openmp.so [STEPS]. */
-#define _GNU_SOURCE /* for sched_getaffinity */
 #include <epop/epop.h>
-#include <limits.h>
 #include <omp.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 enum { CELLS = 100000 };
 
@@ -18,30 +13,6 @@ struct decay {
     int64_t mine;  /* and so many are here */
 };
 
-struct place {
-    char host[HOST_NAME_MAX + 1];
-    cpu_set_t cores; /* on which the rank may run: its launcher may have bound it to some */
-};
-
-/* By name: MPI_Comm_split_type knows no nodes where MPICH does not use their memory, as with ch3:sock. */
-static int share_of_the_cores(int size)
-{
-    struct place mine = {0}, *all = malloc((size_t)size * sizeof *all);
-    cpu_set_t cores;
-    int ranks = 0;
-    if (!all || gethostname(mine.host, HOST_NAME_MAX) || sched_getaffinity(0, sizeof mine.cores, &mine.cores))
-        MPI_Abort(MPI_COMM_WORLD, 1);
-    MPI_Allgather(&mine, sizeof mine, MPI_BYTE, all, sizeof mine, MPI_BYTE, epop_world());
-    CPU_ZERO(&cores);
-    for (int rank = 0; rank < size; rank++)
-        if (!strcmp(all[rank].host, mine.host)) {
-            CPU_OR(&cores, &cores, &all[rank].cores);
-            ranks++;
-        }
-    free(all);
-    return CPU_COUNT(&cores) > ranks ? CPU_COUNT(&cores) / ranks : 1;
-}
-
 static int follow(void *data)
 {
     struct decay *decay = data;
@@ -50,7 +21,7 @@ static int follow(void *data)
     MPI_Comm_size(epop_world(), &size);
     decay->mine = epop_dist_local_count(epop_dist_block(CELLS), rank, size);
     decay->first = decay->mine ? epop_dist_global(epop_dist_block(CELLS), rank, size, 0) : 0;
-    omp_set_num_threads(share_of_the_cores(size));
+    omp_set_num_threads(epop_threads());
     if (rank == 0)
         printf("size %d: rank 0 has %d threads\n", size, omp_get_max_threads());
     return 0;

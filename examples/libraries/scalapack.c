@@ -1,18 +1,13 @@
 /* Inverse iteration with ScaLAPACK, of docs/guide/libraries.md: the smallest eigenvalue of a chain of N springs.
  * scalapack.so [STEPS] */
 #include <epop/epop.h>
+#include <epop/scalapack.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* ScaLAPACK and BLACS bring no C header: these are the Fortran symbols. */
-int Csys2blacs_handle(MPI_Comm comm);
-void Cblacs_gridinit(int *context, const char *order, int rows, int cols);
-void Cblacs_gridexit(int context);
-void Cblacs_exit(int go_on);
-void descinit_(int *desc, const int *m, const int *n, const int *mb, const int *nb, const int *row_source,
-               const int *col_source, const int *context, const int *lld, int *info);
+/* ScaLAPACK brings no C header: these are the Fortran symbols. */
 void pdgesv_(const int *n, const int *nrhs, double *a, const int *ia, const int *ja, const int *desca, int *pivots,
              double *b, const int *ib, const int *jb, const int *descb, int *info);
 void pdelset_(double *a, const int *i, const int *j, const int *desc, const double *value);
@@ -22,14 +17,15 @@ void pdnrm2_(const int *n, double *norm, const double *x, const int *ix, const i
              const int *incx);
 
 enum { N = 40, BLOCK = 4 };
-static const int zero = 0, one = 1, n = N, block = BLOCK;
+static const int one = 1, n = N;
 
 struct springs {
     int64_t step, steps;
     double eigenvalue;
-    double *a, *x;                     /* N x N and N x 1, on the same grid */
-    int context, desc_a[9], desc_x[9]; /* of the present grid; context -1: there is none */
-    int64_t rows, cols;                /* of this rank's part of a */
+    double *a, *x;            /* N x N and N x 1, on the same grid */
+    epop_blacs_t grid;        /* of the present world */
+    int desc_a[9], desc_x[9]; /* on it */
+    int64_t rows, cols;       /* of this rank's part of a */
 };
 
 static epop_dist2d_t layout(int64_t columns)
@@ -38,31 +34,13 @@ static epop_dist2d_t layout(int64_t columns)
         .rows = epop_dist_block_cyclic(N, BLOCK), .cols = epop_dist_block_cyclic(columns, BLOCK), .column_major = 1};
 }
 
-static void close_grid(struct springs *s)
-{
-    if (s->context >= 0) {
-        Cblacs_gridexit(s->context);
-        Cblacs_exit(1); /* forgets the communicators of all grids; MPI goes on */
-    }
-    s->context = -1;
-}
-
 static int open_grid(void *data)
 {
     struct springs *s = data;
-    int rank, size, info;
-    epop_dist2d_t a = layout(N);
-    close_grid(s);
-    MPI_Comm_rank(epop_world(), &rank);
-    MPI_Comm_size(epop_world(), &size);
-    epop_grid_near_square(size, &a.grid_rows, &a.grid_cols); /* the one of a described 0 x 0 grid */
-    epop_dist2d_local(&a, rank, &s->rows, &s->cols);
-    s->context = Csys2blacs_handle(epop_world());
-    Cblacs_gridinit(&s->context, "Row", a.grid_rows, a.grid_cols);
-    int lld = s->rows > 0 ? (int)s->rows : 1;
-    descinit_(s->desc_a, &n, &n, &block, &block, &zero, &zero, &s->context, &lld, &info);
-    descinit_(s->desc_x, &n, &one, &block, &block, &zero, &zero, &s->context, &lld, &info);
-    return info;
+    epop_dist2d_t a = layout(N), x = layout(1);
+    epop_blacs_open(&s->grid);
+    int failed = epop_scalapack_desc(&s->grid, &a, s->desc_a, &s->rows, &s->cols);
+    return failed ? failed : epop_scalapack_desc(&s->grid, &x, s->desc_x, NULL, NULL);
 }
 
 static void describe(void *data, epop_description_t *d)
@@ -80,7 +58,6 @@ static int init(int *argc, char ***argv, void **data)
     if (!s)
         return EPOP_ERR_MEMORY;
     s->steps = *argc > 1 ? atoll((*argv)[1]) : 1000;
-    s->context = -1;
     if (epop_status() != EPOP_NEW)
         return 0;
     if (open_grid(s))
@@ -144,8 +121,9 @@ static int report(void *data)
 
 static void release(void *data)
 {
-    close_grid(data);
-    free(data);
+    struct springs *s = data;
+    epop_blacs_close(&s->grid);
+    free(s);
 }
 
 epop_program_t *get_program(void)

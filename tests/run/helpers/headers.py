@@ -48,7 +48,7 @@ def functions(marker="EPOP_API"):
 
 def names():
     """Every function, type, constant and macro that a program may use."""
-    found = functions() | functions("EPOP_EXPORT") | functions("EPOP_HOST")
+    found = functions() | functions("EPOP_EXPORT") | functions("EPOP_HOST") | functions("static inline")
     for path in PUBLIC:
         found |= {name.split("(")[0] for name in macros(path.read_text())}
         for declaration in declarations(path.read_text()):

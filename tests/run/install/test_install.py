@@ -16,7 +16,7 @@ PREFIX = "/opt/epop"
 FILES = [
     "bin/epop", "bin/epopctl", "bin/epopsim", "bin/epoprm", "bin/epop-report", "share/epop/THIRD-PARTY.txt",
     *[f"include/epop/{name}.h" for name in ("epop", "program", "elastic", "redist", "blocks", "describe", "unstructured", "tune", "driver",
-                                               "mpi_adapt", "mpi_psets", "mpi_reinit", "policy", "visibility")], "include/epop/epop.hpp",
+                                               "mpi_adapt", "mpi_psets", "mpi_reinit", "policy", "scalapack", "hypre", "visibility")], "include/epop/epop.hpp",
     *[f"lib/lib{name}.so{end}" for name in ("epop", "epop_mpi") for end in ("", ".0")],
     "lib/pkgconfig/epop.pc", "lib/pkgconfig/epop_mpi.pc", "lib/cmake/EPOP/EPOPConfig.cmake", "lib/cmake/EPOP/EPOPConfigVersion.cmake",
     *[f"lib/epop/programs/{path.stem}.so" for path in (job.ROOT / "programs").iterdir()
