@@ -173,5 +173,6 @@ def test_the_pages_show_it(site, browser, trace):
         assert f"program {number}/ChromeSliceTrack" in tracks, tracks
         assert f"rank {number + traces.TRACK}/ChromeSliceTrack" in tracks, tracks
     assert sum("CounterTrack" in track for track in tracks) == 1 + len(trace.processes()), tracks
-    assert browser.run("return document.querySelectorAll('.modal, .error').length") == 0
+    shown = browser.run("return [...document.querySelectorAll('.modal, .error')].map((it) => it.outerHTML)")
+    assert shown == [], (shown, browser.run("return [globals.traceErrors, globals.metricError]"), browser.complaints())
     assert [text for text in browser.complaints() if "Uncaught" in text or "Error:" in text] == []
