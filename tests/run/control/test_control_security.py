@@ -7,6 +7,7 @@ import pathlib
 import pwd
 import shutil
 import subprocess
+import tempfile
 
 import job
 import pages
@@ -18,16 +19,17 @@ both = pytest.mark.parametrize("network", [False, True], ids=["unix", "tcp"])
 
 
 @pytest.fixture
-def elsewhere(tmp_path_factory):
-    """The helper where another user can run it, and a directory of that user's own."""
-    directory = tmp_path_factory.mktemp("other")
-    for path in [directory, *list(directory.parents)[:2]]:
-        path.chmod(path.stat().st_mode | 0o055)
+def elsewhere():
+    """The helper where another user can run it, and a directory of that user's own. Not where other tests have theirs: each pytest that
+    begins closes that to other users."""
+    directory = pathlib.Path(tempfile.mkdtemp(prefix="epop-other-", dir="/tmp"))
+    directory.chmod(0o755)
     helper = shutil.copy(job.BUILD / "tests/helpers/fake_member", directory)
     own = directory / "own"
     own.mkdir()
     os.chown(own, pwd.getpwnam(OTHER).pw_uid, -1)
-    return helper, own
+    yield helper, own
+    shutil.rmtree(directory)
 
 
 def attach(space, address, process=1, prefix=(), helper=None, **how):
