@@ -19,16 +19,22 @@
 extern "C" {
 #endif
 
+/* Gives this rank's first row, and returns how many it has. Local. */
+static inline HYPRE_Int epop_hypre_range(epop_dist_t rows, HYPRE_BigInt *first)
+{
+    int rank, size;
+    MPI_Comm_rank(epop_world(), &rank);
+    MPI_Comm_size(epop_world(), &size);
+    *first = (HYPRE_BigInt)epop_dist_global(rows, rank, size, 0);
+    return (HYPRE_Int)epop_dist_local_count(rows, rank, size);
+}
+
 /* Returns the numbers of this rank's rows, from malloc(), of which `*first` is the first and `*count` says how many
  * there are; NULL if out of memory. Local. */
 static inline HYPRE_BigInt *epop_hypre_rows(epop_dist_t rows, HYPRE_BigInt *first, HYPRE_Int *count)
 {
-    int rank, size;
     HYPRE_BigInt *indices;
-    MPI_Comm_rank(epop_world(), &rank);
-    MPI_Comm_size(epop_world(), &size);
-    *count = (HYPRE_Int)epop_dist_local_count(rows, rank, size);
-    *first = (HYPRE_BigInt)epop_dist_global(rows, rank, size, 0);
+    *count = epop_hypre_range(rows, first);
     indices = (HYPRE_BigInt *)malloc(((size_t)*count + 1) * sizeof *indices);
     for (HYPRE_Int i = 0; indices && i < *count; i++)
         indices[i] = *first + i;
@@ -93,11 +99,8 @@ static inline int epop_hypre_get(HYPRE_IJVector vector, epop_dist_t rows, HYPRE_
  * Errors as of epop_hypre_matrix. */
 static inline int epop_hypre_vector(HYPRE_IJVector *vector, epop_dist_t rows, const HYPRE_Complex *values)
 {
-    HYPRE_Int count;
-    HYPRE_BigInt first, *indices = epop_hypre_rows(rows, &first, &count);
-    if (!indices)
-        return EPOP_ERR_MEMORY;
-    free(indices);
+    HYPRE_BigInt first;
+    HYPRE_Int count = epop_hypre_range(rows, &first);
     if (*vector)
         HYPRE_IJVectorDestroy(*vector);
     HYPRE_IJVectorCreate(epop_world(), first, first + count - 1, vector);

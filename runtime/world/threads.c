@@ -28,11 +28,10 @@ int epop_threads(void)
     MPI_Comm comm = epop_world();
     struct place mine = own_place();
     cpu_set_t cores;
-    int rank, size, ranks = 0;
+    int size, ranks = 0;
     CPU_ZERO(&cores);
     if (comm == MPI_COMM_NULL)
         return 1;
-    MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &size);
     for (int from = 0; from < size; from++) {
         struct place place = mine;
