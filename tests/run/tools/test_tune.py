@@ -102,11 +102,11 @@ def test_somebody_else_resizes(space):
     assert settings(tuned(space)) == {"width": 16}
 
 
-@pytest.mark.parametrize("visits", [2, 40])
-def test_ranks_come_in_another_phase(space, visits):
+@pytest.mark.parametrize("visits, iterations", [(2, 150), (40, 30)])
+def test_ranks_come_in_another_phase(space, visits, iterations):
     """When the phase is entered again they know what the others do."""
-    it = space.start_epop("--start", "2", "--driver", "tune", "--tune-output", "tuned.json", *WHOLE, PROGRAM, "iterations=30",
-                          f"visits={visits}", "rest=3", "nap=2000", ranks=3)
+    it = space.start_epop("--start", "2", "--driver", "tune", "--tune-output", "tuned.json", *WHOLE, PROGRAM, f"iterations={iterations}",
+                          f"visits={visits}", "rest=3", "nap=2000", "slow=4", ranks=3)
     space.wait_for_status(lambda status: status["element"] and status["element"]["name"] == "rest")
     space.resize(3)
     result = it.wait()
