@@ -120,7 +120,7 @@ static void show_easy(struct core *core, double now)
     if (!core->follows)
         return;
     keep_running(core, now);
-    yardstick_plan(easy, now, core->nodes.count - core->nodes.down);
+    yardstick_plan(easy, now, nodes_most_under_cap(&core->nodes, core->view.power_cap));
     for (size_t i = 0; i < easy->count; i++) {
         const struct yardstick_job *from = &easy->jobs[i];
         struct job *job = from->ended ? NULL : jobs_find(&core->jobs, from->id);

@@ -2,6 +2,7 @@
 #include "scheduler/core/nodes.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 #define WORD 64
@@ -84,21 +85,33 @@ static void set_node(struct nodes *nodes, int node, epop_policy_node_state_t sta
         nodes->free[node / WORD] &= ~bit;
 }
 
-/* Which ones a start takes is chosen later, so those that draw most are counted. */
-int nodes_under_cap(const struct nodes *nodes, double cap)
+/* Of so many; with those that are busy now or as if none were. Which ones a start takes is chosen later, so those that
+ * draw most are counted. */
+static int count_under_cap(const struct nodes *nodes, double cap, int of, bool busy)
 {
     double used = 0, most = 0;
     if (cap <= 0)
-        return nodes->idle;
+        return of;
     for (int i = 0; i < nodes->count; i++) {
         const epop_policy_node_t *node = &nodes->items[i];
-        if (node->state != EPOP_NODE_DOWN)
-            used += node->state == EPOP_NODE_BUSY ? node->busy_watts : node->idle_watts;
-        if (node->state == EPOP_NODE_IDLE)
-            most = fmax(most, node->busy_watts - node->idle_watts);
+        bool stays = busy && node->state == EPOP_NODE_BUSY;
+        if (node->state == EPOP_NODE_DOWN)
+            continue;
+        used += stays ? node->busy_watts : node->idle_watts;
+        most = fmax(most, stays ? 0 : node->busy_watts - node->idle_watts);
     }
-    double may = most > 0 ? floor((cap - used) / most + 1e-9) : nodes->idle;
-    return (int)fmax(0, fmin(nodes->idle, may));
+    double may = most > 0 ? floor((cap - used) / most + 1e-9) : of;
+    return (int)fmax(0, fmin(of, may));
+}
+
+int nodes_under_cap(const struct nodes *nodes, double cap)
+{
+    return count_under_cap(nodes, cap, nodes->idle, true);
+}
+
+int nodes_most_under_cap(const struct nodes *nodes, double cap)
+{
+    return count_under_cap(nodes, cap, nodes->count - nodes->down, false);
 }
 
 void nodes_take(struct nodes *nodes, const int *list, int count, int64_t job)

@@ -26,6 +26,8 @@ void nodes_give(struct nodes *nodes, const int *list, int count);
 /* How many idle ones may be taken so that all together draw no more than `cap` watts (0: none is set), whichever they
  * are. */
 int nodes_under_cap(const struct nodes *nodes, double cap);
+/* How many could be busy if none were. */
+int nodes_most_under_cap(const struct nodes *nodes, double cap);
 
 /* One that no job holds. */
 void nodes_set_up(struct nodes *nodes, int node, int up);

@@ -81,16 +81,20 @@ static void set_start(struct yardstick_job *job, double start)
 void yardstick_again(struct yardstick *yardstick, int64_t id)
 {
     struct yardstick_job *job = find(yardstick, id);
-    if (job)
+    if (job) {
         set_start(job, INFINITY);
+        job->runs = false;
+    }
     yardstick->changed = true;
 }
 
 void yardstick_started(struct yardstick *yardstick, int64_t id, double start)
 {
     struct yardstick_job *job = find(yardstick, id);
-    if (job)
+    if (job) {
         set_start(job, start);
+        job->runs = true;
+    }
     yardstick->changed = true;
 }
 
@@ -100,7 +104,7 @@ static void set_seconds(struct yardstick *yardstick, struct yardstick_job *job, 
     if (fabs(seconds - job->seconds) <= 1e-6 * job->seconds)
         return;
     job->seconds = fmax(seconds, 0);
-    if (job->start <= now) {
+    if (job->runs) {
         double end = job->start + job->seconds;
         job->end = end < now + YARDSTICK_ROUNDED ? now : end;
     }
@@ -129,9 +133,6 @@ void yardstick_ended(struct yardstick *yardstick, int64_t id, double seconds, bo
 void yardstick_goes_on(struct yardstick *yardstick, size_t place, double now)
 {
     yardstick->jobs[place].end = now + YARDSTICK_ROUNDED;
-    for (size_t i = 0; i < yardstick->count; i++)
-        if (yardstick->jobs[i].start > yardstick->seen)
-            set_start(&yardstick->jobs[i], INFINITY);
     yardstick->changed = true;
 }
 
@@ -155,6 +156,7 @@ struct ahead {
     size_t runs, waits;
     int idle, up;
     double time;
+    bool past; /* what starts has started */
 };
 
 static int by_end(const void *one, const void *other)
@@ -175,9 +177,16 @@ static void start_job(struct ahead *ahead, size_t place)
 {
     struct yardstick_job *job = ahead->waiting[place];
     set_start(job, ahead->time);
+    job->runs = ahead->past;
     ahead->idle -= job->nodes;
     insert_running(ahead, job);
     ahead->waiting[place] = NULL;
+}
+
+/* It has not come yet, has started, or is too large. */
+static bool is_none(const struct ahead *ahead, const struct yardstick_job *job)
+{
+    return !job || job->submitted > ahead->time || job->nodes > ahead->up;
 }
 
 /* The first one that does not fit. */
@@ -185,7 +194,7 @@ static size_t start_in_order(struct ahead *ahead, size_t place)
 {
     for (; place < ahead->waits; place++) {
         const struct yardstick_job *job = ahead->waiting[place];
-        if (!job || job->nodes > ahead->up)
+        if (is_none(ahead, job))
             continue;
         if (job->nodes > ahead->idle)
             break;
@@ -206,7 +215,7 @@ static void backfill(struct ahead *ahead, size_t head)
     int extra = there - ahead->waiting[head]->nodes;
     for (size_t place = head + 1; place < ahead->waits && ahead->idle > 0; place++) {
         const struct yardstick_job *job = ahead->waiting[place];
-        if (!job || job->nodes > ahead->idle)
+        if (is_none(ahead, job) || job->nodes > ahead->idle)
             continue;
         bool ends = ahead->time + job->seconds <= shadow;
         if (!ends && job->nodes > extra)
@@ -222,7 +231,7 @@ static bool next_end(struct ahead *ahead)
     size_t ended = 0;
     if (!ahead->runs)
         return false;
-    ahead->time = ahead->running[0]->end;
+    ahead->time = fmax(ahead->time, ahead->running[0]->end);
     while (ended < ahead->runs && ahead->running[ended]->end <= ahead->time)
         ahead->idle += ahead->running[ended++]->nodes;
     ahead->runs -= ended;
@@ -239,10 +248,23 @@ static size_t pass(struct ahead *ahead, size_t head)
     return head;
 }
 
+/* What has happened since the last plan, which looked at few of those that wait. */
+static void catch_up(struct ahead *ahead, double now, int up)
+{
+    while (ahead->runs && ahead->running[0]->end <= now) {
+        next_end(ahead);
+        pass(ahead, 0);
+    }
+    ahead->time = now;
+    ahead->idle += up - ahead->up;
+    ahead->up = up;
+}
+
 /* All that wait are looked at now, and few of them ahead. The time until which nothing else can start. */
 static double play(struct ahead *ahead)
 {
     size_t head = pass(ahead, 0);
+    ahead->past = false;
     bool all = ahead->waits <= head + PLANNED;
     double known = all || !ahead->runs ? INFINITY : ahead->running[0]->end;
     ahead->waits = all ? ahead->waits : head + PLANNED;
@@ -251,11 +273,12 @@ static double play(struct ahead *ahead)
     return known;
 }
 
-static void sort_out(struct yardstick *yardstick, struct ahead *ahead, double now)
+/* As it was at the last plan. */
+static void sort_out(struct yardstick *yardstick, struct ahead *ahead)
 {
     for (size_t i = 0; i < yardstick->count; i++) {
         struct yardstick_job *job = &yardstick->jobs[i];
-        if (job->start <= now) {
+        if (job->runs) {
             ahead->running[ahead->runs++] = job;
             ahead->idle -= job->nodes;
             continue;
@@ -266,19 +289,43 @@ static void sort_out(struct yardstick *yardstick, struct ahead *ahead, double no
     qsort(ahead->running, ahead->runs, sizeof(*ahead->running), by_end);
 }
 
-void yardstick_plan(struct yardstick *yardstick, double now, int up)
+/* What was to start by then has. */
+static void come_to(struct yardstick *yardstick, double now)
 {
+    for (size_t i = 0; i < yardstick->count; i++)
+        yardstick->jobs[i].runs |= yardstick->jobs[i].start <= now;
     drop_over(yardstick, now);
     yardstick->seen = now;
-    if (!yardstick->changed && now < yardstick->known)
+}
+
+/* Nothing was planned before. */
+static void begin(struct yardstick *yardstick, double now, int up)
+{
+    drop_over(yardstick, now);
+    yardstick->begun = true;
+    yardstick->changed = true;
+    yardstick->seen = now;
+    yardstick->up = up;
+}
+
+void yardstick_plan(struct yardstick *yardstick, double now, int up)
+{
+    if (!yardstick->begun)
+        begin(yardstick, now, up);
+    if (!yardstick->changed && now < yardstick->known && up == yardstick->up) {
+        come_to(yardstick, now);
         return;
-    struct ahead ahead = {.idle = up, .up = up, .time = now};
+    }
+    struct ahead ahead = {.idle = yardstick->up, .up = yardstick->up, .time = yardstick->seen, .past = true};
     ahead.running = malloc((yardstick->count + 1) * sizeof(*ahead.running));
     ahead.waiting = malloc((yardstick->count + 1) * sizeof(*ahead.waiting));
     if (ahead.running && ahead.waiting) {
-        sort_out(yardstick, &ahead, now);
+        sort_out(yardstick, &ahead);
+        catch_up(&ahead, now, up);
         yardstick->known = play(&ahead);
         yardstick->changed = false;
+        yardstick->up = up;
+        come_to(yardstick, now);
     }
     free(ahead.running);
     free(ahead.waiting);

@@ -19,6 +19,7 @@ struct yardstick_job {
     int nodes;
     double seconds;    /* that it takes at these nodes: its limit, or as it turned out */
     double start, end; /* infinite: not known; it waits behind many others */
+    bool runs;         /* it has started there */
     bool told;         /* the seconds are by its progress */
     bool ended;        /* in truth */
 };
@@ -28,9 +29,11 @@ struct yardstick {
     size_t count, room;
     epop_policy_use_t *uses;
     size_t uses_room;
-    double seen;  /* of the last plan: what was to start since may not have */
+    double seen;  /* of the last plan */
     double known; /* all starts up to that time are planned */
-    bool changed; /* a plan has to be made */
+    int up;       /* nodes, then */
+    bool begun;   /* there was a plan */
+    bool changed; /* one has to be made */
 };
 
 void yardstick_free(struct yardstick *yardstick);
