@@ -24,6 +24,7 @@ static const epop_policy_option_t option_list[] = {
     {"marginal", "0.05", "speedup that each further node of a growth has to bring"},
     {"fairness", "0.25", "how much the nodes that a user holds count against its jobs, from 0 to 1"},
     {"firm", "0", "1: starts are held against those of EASY backfilling, which are promised; 0: they are not"},
+    {"keep", "0.5", "share of what EASY backfilling leaves idle that is kept for jobs that come"},
     {NULL, NULL, NULL},
 };
 
@@ -37,6 +38,7 @@ static const struct {
     {offsetof(struct gain_options, slack), 0, 10},        {offsetof(struct gain_options, ahead), 0, 1e9},
     {offsetof(struct gain_options, efficiency), 0.01, 1}, {offsetof(struct gain_options, marginal), 0, 1},
     {offsetof(struct gain_options, fairness), 0, 1},      {offsetof(struct gain_options, firm), 0, 1},
+    {offsetof(struct gain_options, keep), 0, 1},
 };
 
 /* Policies' `option`. */
@@ -274,6 +276,7 @@ static bool is_too_large(const struct gain_round *round, const epop_policy_job_t
  * that run here or are done, as what it leaves idle is for jobs that come; and beside what was promised.
  */
 #define LEAD 0.001 /* seconds: sums of times are rounded */
+#define DEAR 60    /* seconds: where a resize costs more, jobs cannot give nodes back as if it were nothing */
 
 static bool is_promised(const struct gain_round *round, const epop_policy_job_t *job)
 {
@@ -398,7 +401,8 @@ static void serve_queue(struct gain_round *round)
 {
     const epop_policy_state_t *state = round->state;
     int i = 0;
-    if (round->options->firm > 0 && state->easy_uses && serve_beside_easy(round))
+    bool firm = round->options->firm > 0 && state->easy_uses && state->resize_base <= DEAR;
+    if (firm && serve_beside_easy(round))
         return;
     round->firm = false;
     while (i < state->waiting_count &&

@@ -21,6 +21,7 @@ struct gain_options {
     double efficiency;     /* taken at `wanted` nodes where nothing was measured */
     double marginal;       /* speedup that each further node has to bring */
     double firm;           /* 1: starts are held against those of EASY backfilling; 0: not */
+    double keep;           /* share of what that leaves idle which is for jobs that come */
     double fairness;       /* 0: users are not looked at; 1: who holds twice the share counts half */
     struct gain_fit *fits; /* GAIN_FITS of them, those found last; NULL: they are not kept */
 };

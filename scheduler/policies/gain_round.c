@@ -212,6 +212,12 @@ static double seconds_to_end(const struct gain_job *job)
     return job->work / job->speed + (job->held ? job->latency : 0);
 }
 
+/* With fewer nodes, whatever its speedup is. */
+static double seconds_at_most(const struct gain_job *job, int nodes)
+{
+    return fmax(gain_job_seconds(job, nodes), seconds_to_end(job) * job->nodes / nodes);
+}
+
 double gain_round_fast(const struct gain_job *job)
 {
     double seconds = seconds_to_end(job);
@@ -280,6 +286,7 @@ double gain_round_soon(struct gain_round *round, int nodes, int *extra)
 /* ---- Beside the schedule of EASY backfilling ---------------------------------------------------- */
 
 #define ROUNDED 1e-3 /* seconds: sums of times are rounded */
+#define WHOLE   1e-6 /* nodes: so are sums of shares */
 
 /* What it cannot give back before its end. */
 static int fixed_nodes(const struct gain_job *job, int nodes)
@@ -312,7 +319,7 @@ static double promised_at(const struct gain_round *round, const epop_policy_job_
     return job->reserved < 0 ? INFINITY : fmax(job->reserved, round->state->now);
 }
 
-static void add_change(struct gain_round *round, double time, int nodes, int room)
+static void add_change(struct gain_round *round, double time, double nodes, int room)
 {
     round->spares[round->spare_count++] = (struct gain_spare){fmax(time, 0), nodes, room};
 }
@@ -320,7 +327,7 @@ static void add_change(struct gain_round *round, double time, int nodes, int roo
 static void add_job(struct gain_round *round, const struct gain_job *job, int nodes)
 {
     int fixed = fixed_nodes(job, nodes);
-    double end = nodes == job->nodes ? seconds_to_end(job) : gain_job_seconds(job, nodes);
+    double end = nodes == job->nodes ? seconds_to_end(job) : seconds_at_most(job, nodes);
     if (job->from && nodes < job->nodes)
         end += gain_job_takes(job, round->state, nodes);
     add_change(round, 0, -fixed, -fixed);
@@ -337,13 +344,14 @@ static bool find_spares(struct gain_round *round)
         calloc(2 * (size_t)(state->easy_count + round->count + state->waiting_count) + 3, sizeof *round->spares);
     if (!round->spares)
         return false;
-    add_change(round, 0, 0, state->node_count - state->down);
+    int up = state->node_count - state->down < round->most ? state->node_count - state->down : round->most;
+    double lent = 1 - round->options->keep;
+    add_change(round, 0, lent * up, up);
     for (int i = 0; i < state->easy_count; i++) {
         const epop_policy_use_t *use = &state->easy_uses[i];
-        if (!is_made(round, use->job))
-            continue;
-        add_change(round, use->begin - state->now, use->nodes, 0);
-        add_change(round, use->end - state->now, -use->nodes, 0);
+        double share = is_made(round, use->job) ? 1 - lent : -lent;
+        add_change(round, use->begin - state->now, share * use->nodes, 0);
+        add_change(round, use->end - state->now, -share * use->nodes, 0);
     }
     for (int i = 0; i < state->waiting_count; i++) {
         const epop_policy_job_t *job = state->waiting[i];
@@ -398,7 +406,8 @@ static bool is_there(struct gain_round *round, const epop_policy_job_t *job, boo
         const struct gain_spare *at = &round->spares[i];
         double until = i + 1 < round->spare_count ? round->spares[i + 1].time : INFINITY;
         int own = job ? own_nodes(round, job, spare, at->time) : 0;
-        if (until > at->time + ROUNDED && until > begin + ROUNDED && (spare ? at->nodes : at->room) + own < nodes)
+        if (until > at->time + ROUNDED && until > begin + ROUNDED &&
+            (spare ? at->nodes + WHOLE : at->room) + own < nodes)
             return false;
     }
     return true;
@@ -455,7 +464,7 @@ static bool holds_promises(struct gain_round *round, const struct gain_job *job,
 static bool may_end_later(struct gain_round *round, const struct gain_job *job, int to)
 {
     double cost = job->from ? gain_job_takes(job, round->state, to) : 0;
-    double end = cost + gain_job_seconds(job, to);
+    double end = cost + seconds_at_most(job, to);
     return is_there(round, NULL, false, seconds_to_end(job), end, fixed_nodes(job, to));
 }
 

@@ -24,9 +24,9 @@ struct gain_step {
 
 /* What may be taken for good from then on. */
 struct gain_spare {
-    double time; /* seconds from now */
-    int nodes;   /* of what EASY backfilling has given to jobs that run or have ended */
-    int room;    /* beside what was promised */
+    double time;  /* seconds from now */
+    double nodes; /* of what EASY backfilling has given to jobs that run or have ended, and a share of its idle ones */
+    int room;     /* beside what was promised */
 };
 
 struct gain_round {

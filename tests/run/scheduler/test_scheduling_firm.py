@@ -1,4 +1,5 @@
-"""gain,firm=1 beside EASY backfilling, in windows of drawn jobs: what was promised holds, and short jobs wait no longer."""
+"""gain,firm=1 beside EASY backfilling, in windows of drawn jobs: what was promised holds, and, if all that EASY leaves idle
+is kept for jobs that come, short jobs wait no longer."""
 
 import json
 
@@ -11,10 +12,10 @@ PROMISE = 5  # seconds that a start may be late: what resizes take
 
 
 def window(space, seed, share):
-    """The runs of easy and gain,firm=1 on 300 drawn jobs."""
+    """The runs of easy and gain,firm=1,keep=1 on 300 drawn jobs."""
     trace = space.directory / "drawn.swf"
     trace.write_text(space.start([EPOPSIM, "generate", "--nodes", "256", "--jobs", "300", "--seed", str(seed)]).wait().out)
-    result = space.start([EPOPSIM, "--quiet", "--output", "-", "--policy", "easy", "--policy", "gain,firm=1", "--load", LOADS[seed % 6],
+    result = space.start([EPOPSIM, "--quiet", "--output", "-", "--policy", "easy", "--policy", "gain,firm=1,keep=1", "--load", LOADS[seed % 6],
                           "--malleable", share, "--seed", str(seed), trace]).wait()
     assert result.status == 0 and result.err == "", result
     return json.loads(result.out)["runs"]
