@@ -27,7 +27,7 @@ import types
 
 __all__ = ["Plan", "Range", "State", "run"]
 
-VERSION = 2  # EPOP_POLICY_ABI_VERSION
+VERSION = 3  # EPOP_POLICY_ABI_VERSION
 
 
 class State(types.SimpleNamespace):

@@ -20,7 +20,7 @@ extern "C" {
 #endif
 
 /* The version of the table; another one is refused. */
-#define EPOP_POLICY_ABI_VERSION 2u
+#define EPOP_POLICY_ABI_VERSION 3u
 
 /* ---- The state ---------------------------------------------------------------------------- */
 /* Times are seconds on a clock of the machine. Unknown numbers are negative unless something else is said. The state is
@@ -108,6 +108,7 @@ typedef struct epop_policy_job {
      * after `now`, or it has ended there. */
     double easy_start, easy_end;
     int priority; /* the higher, the earlier in the queue */
+    int leaves;   /* leaf switches that it computes below; 0: not known, or it waits */
 } epop_policy_job_t;
 
 /* What a job has under EASY backfilling, now or later. */
@@ -125,7 +126,14 @@ typedef struct epop_policy_node {
     epop_policy_node_state_t state;
     int64_t job;                   /* that holds it; -1: none */
     double idle_watts, busy_watts; /* 0: not known */
+    int leaf;                      /* number of the switch that it is right below; -1: not known */
 } epop_policy_node_t;
+
+/* A switch, above nodes or other switches. */
+typedef struct epop_policy_switch {
+    const char *name;
+    int parent; /* number of the switch above it; -1: none */
+} epop_policy_switch_t;
 
 /* The state of the machine. */
 typedef struct epop_policy_state {
@@ -147,6 +155,8 @@ typedef struct epop_policy_state {
      * planned. For policies that follow it (follows_easy). */
     const epop_policy_use_t *easy_uses;
     int easy_count;
+    const epop_policy_switch_t *switches; /* those of a topology file, in its order */
+    int switch_count;                     /* 0: there is none */
 } epop_policy_state_t;
 
 /* Returns non-zero if `nodes` is accepted. Local. */

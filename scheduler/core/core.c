@@ -83,6 +83,15 @@ void core_set_watts(struct core *core, int node, double idle, double busy)
     core->nodes.items[node].busy_watts = busy;
 }
 
+int core_set_topology(struct core *core, const struct topology *topology)
+{
+    if (nodes_set_topology(&core->nodes, topology))
+        return -1;
+    core->view.switches = topology->switches;
+    core->view.switch_count = topology->count;
+    return 0;
+}
+
 /* -1: it lies before what was said last, or is no number. */
 static int check_time(const struct core *core, double now, struct error *error)
 {
@@ -298,6 +307,12 @@ int core_priority(struct core *core, int64_t id, int priority, struct error *err
 
 /* ---- A job runs already, or more is known of it ------------------------------------------------- */
 
+static void show_leaves(const struct core *core, struct job *job)
+{
+    const struct topology *topology = core->nodes.topology;
+    job->view.leaves = topology ? topology_leaves(topology, job->nodes, job->view.nodes) : 0;
+}
+
 static int held_by(const struct core_place *place)
 {
     return place->nodes > place->target ? place->nodes : place->target;
@@ -341,6 +356,7 @@ static void run_adopted(struct core *core, double now, struct job *job, const st
     if (place->resized > place->started)
         view->resized = place->resized;
     view->nodes = place->nodes;
+    show_leaves(core, job);
     samples_at(&job->samples, place->nodes);
     view->target = place->target;
     if (place->target < place->nodes)
@@ -403,7 +419,7 @@ static int reserve_memory(struct core *core)
 static void take_idle(struct core *core, struct job *job, struct decision *decision, int *chosen)
 {
     int count = decision->to - decision->from;
-    nodes_choose(&core->nodes, count, chosen);
+    nodes_choose(&core->nodes, job->nodes, decision->from, count, chosen);
     nodes_take(&core->nodes, chosen, count, job->view.id);
     for (int i = 0; i < count; i++)
         job->nodes[decision->from + i] = chosen[i];
@@ -415,7 +431,7 @@ static int ascending(const void *one, const void *other)
     return *(const int *)one - *(const int *)other;
 }
 
-/* Its highest ranks' nodes will be given back. */
+/* The last ones of its list will be given back. */
 static void name_given(struct core *core, const struct job *job, struct decision *decision, int *chosen)
 {
     int count = decision->from - decision->to;
@@ -426,6 +442,13 @@ static void name_given(struct core *core, const struct job *job, struct decision
     decision->count = count;
 }
 
+/* Which will be given back stand last; the other ones keep their order. */
+static void choose_given(const struct core *core, struct job *job, int nodes, int count)
+{
+    if (!job->in_order)
+        nodes_leave(&core->nodes, job->nodes, nodes, count);
+}
+
 static void start_job(struct core *core, struct job *job, struct decision *decision, int *chosen)
 {
     job_queue_remove(&core->waiting, job);
@@ -433,6 +456,7 @@ static void start_job(struct core *core, struct job *job, struct decision *decis
     job->view.state = EPOP_POLICY_RUNS;
     job->view.started = job->view.resized = core->now;
     job->view.nodes = job->view.target = decision->to;
+    show_leaves(core, job);
     samples_at(&job->samples, decision->to);
     job_left_starts(job, core->now);
     job_queue_add(&core->running, job);
@@ -440,10 +464,12 @@ static void start_job(struct core *core, struct job *job, struct decision *decis
 
 static void resize_job(struct core *core, struct job *job, struct decision *decision, int *chosen)
 {
-    if (decision->to > decision->from)
+    if (decision->to > decision->from) {
         take_idle(core, job, decision, chosen);
-    else
+    } else {
+        choose_given(core, job, decision->from, decision->from - decision->to);
         name_given(core, job, decision, chosen);
+    }
     job->view.state = EPOP_POLICY_ADAPTS;
     job->view.target = decision->to;
 }
@@ -599,11 +625,12 @@ int core_requeued(struct core *core, double now, int64_t id, struct error *error
     return 0;
 }
 
-static void settle_size(struct job *job, int nodes)
+static void settle_size(const struct core *core, struct job *job, int nodes)
 {
     if (nodes != job->view.nodes)
         balance_forget(&job->balance);
     job->view.nodes = job->view.target = nodes;
+    show_leaves(core, job);
     samples_at(&job->samples, nodes);
     job->view.state = EPOP_POLICY_RUNS;
 }
@@ -628,7 +655,7 @@ int core_committed(struct core *core, double now, int64_t id, double latency, do
     job_left_resized(job, now, stall, job->view.nodes, job->view.target);
     forget_shrink(core, job);
     keep_nodes(core, job, job->view.target);
-    settle_size(job, job->view.target);
+    settle_size(core, job, job->view.target);
     job->view.resized = now;
     count_resize(job, latency, stall);
     core->now = now;
@@ -660,7 +687,7 @@ int core_refused(struct core *core, double now, int64_t id, struct error *error)
         balance_refused(&job->balance);
     forget_shrink(core, job);
     keep_nodes(core, job, job->view.nodes);
-    settle_size(job, job->view.nodes);
+    settle_size(core, job, job->view.nodes);
     core->now = now;
     return 0;
 }
@@ -697,7 +724,7 @@ int core_came_out(struct core *core, double now, int64_t id, const int *nodes, i
         job_left_resized(job, now, 0, job->view.nodes, count);
         job->view.resized = now;
     }
-    settle_size(job, count);
+    settle_size(core, job, count);
     core->now = now;
     return 0;
 }
@@ -885,6 +912,7 @@ int core_vacate(struct core *core, double now, int node, const char *reason, str
     move_back(job, node);
     *decision = (struct decision){.kind = DECISION_RESIZE, .job = job->view.id, .from = job->view.nodes};
     decision->to = job->view.target = smaller_size(&job->view);
+    choose_given(core, job, decision->from - 1, decision->from - 1 - decision->to);
     name_given(core, job, decision, core->chosen);
     decision->nodes = core->chosen;
     explain_decision(decision, "%s", reason);

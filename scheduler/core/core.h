@@ -11,6 +11,7 @@
 
 #include "runtime/base/error.h"
 #include "scheduler/core/policy.h"
+#include "scheduler/core/topology.h"
 
 struct core;
 
@@ -23,6 +24,8 @@ struct core_costs {
 struct core *core_create(int nodes, const struct core_costs *costs, double power_cap);
 void core_destroy(struct core *core);
 void core_set_watts(struct core *core, int node, double idle, double busy);
+/* As long as the core is there, so is the tree, and it does not change. Before any job comes. -1: no memory. */
+int core_set_topology(struct core *core, const struct topology *topology);
 
 /* ---- What the site tells ------------------------------------------------------------------------ */
 /* Each returns 0, or -1 with the reason when that cannot be (no such job, not in that state, more nodes than there are
@@ -43,6 +46,7 @@ struct core_job {
     double promised; /* the start that it was promised, of a site that starts again; 0: none */
     int priority;    /* the higher, the earlier in the queue */
     bool balances;   /* it says that a balance may help it */
+    bool in_order;   /* only the nodes of its highest ranks can leave it */
 };
 int core_submit(struct core *core, double now, const struct core_job *job, struct error *error);
 

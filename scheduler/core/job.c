@@ -65,6 +65,7 @@ static void show_given(struct job *job, const struct core_job *given, double now
     view->bytes = given->bytes;
     view->priority = given->priority;
     job->balances = given->balances;
+    job->in_order = given->in_order;
     view->submitted = now;
     view->reserved = given->promised > 0 ? given->promised : -1;
     view->resize_cost = view->resize_latency = -1;
@@ -135,7 +136,7 @@ void job_waits(struct job *job)
     epop_policy_job_t *view = &job->view;
     view->state = EPOP_POLICY_WAITS;
     view->started = view->resized = -1;
-    view->nodes = view->target = view->asked = 0;
+    view->nodes = view->target = view->asked = view->leaves = 0;
     view->left = view->limit;
     job->area = 0;
     job->loop = 0;
@@ -154,6 +155,7 @@ void job_learn(struct job *job, struct job *fresh)
     job->view.wanted = fresh->view.wanted;
     job->view.bytes = fresh->view.bytes;
     job->balances = fresh->balances;
+    job->in_order = fresh->in_order;
     job->view.range = fresh->view.range;
     job->phases = fresh->phases;
     job->begins = fresh->begins;

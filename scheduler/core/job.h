@@ -31,6 +31,7 @@ struct job {
     double area;          /* node seconds before the present size */
     double stalled, late; /* sums of its resizes: seconds of stand-still, and from decision to commit */
     bool balances;        /* a balance may help, as it says */
+    bool in_order;        /* only the nodes of its highest ranks can leave it */
     struct balance_rule balance;
     uint64_t planned; /* the last plan that has a decision on it */
 };

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define WORD 64
 
@@ -18,7 +19,7 @@ int nodes_init(struct nodes *nodes, int count)
         return -1;
     }
     for (int i = 0; i < count; i++) {
-        nodes->items[i] = (epop_policy_node_t){.state = EPOP_NODE_IDLE, .job = -1};
+        nodes->items[i] = (epop_policy_node_t){.state = EPOP_NODE_IDLE, .job = -1, .leaf = -1};
         nodes->free[i / WORD] |= UINT64_C(1) << i % WORD;
     }
     return 0;
@@ -28,6 +29,7 @@ void nodes_free(struct nodes *nodes)
 {
     free(nodes->items);
     free(nodes->free);
+    free(nodes->below);
     *nodes = (struct nodes){0};
 }
 
@@ -62,7 +64,7 @@ static int best_run(const struct nodes *nodes, int length)
     return best;
 }
 
-void nodes_choose(const struct nodes *nodes, int count, int *chosen)
+static void choose_near(const struct nodes *nodes, int count, int *chosen)
 {
     int begin = best_run(nodes, count), node = begin < nodes->count ? begin : 0;
     for (int i = 0; i < count; i++, node++) {
@@ -70,6 +72,275 @@ void nodes_choose(const struct nodes *nodes, int count, int *chosen)
         chosen[i] = node;
     }
 }
+
+/* ---- By switches -------------------------------------------------------------------------------- */
+
+/* `below` counts what is still to be looked at below each switch: idle nodes, or those of a job. */
+
+int nodes_set_topology(struct nodes *nodes, const struct topology *topology)
+{
+    int *below = calloc((size_t)topology->count + 1, sizeof *below);
+    if (!below)
+        return -1;
+    free(nodes->below);
+    nodes->below = below;
+    nodes->topology = topology;
+    for (int i = 0; i < nodes->count; i++)
+        nodes->items[i].leaf = topology->leaves[i];
+    return 0;
+}
+
+/* `more` of them below that switch. */
+static void count_below(const struct nodes *nodes, int at, int more)
+{
+    for (; at >= 0; at = topology_above(nodes->topology, at))
+        nodes->below[at] += more;
+}
+
+static void count_none(const struct nodes *nodes)
+{
+    memset(nodes->below, 0, ((size_t)nodes->topology->count + 1) * sizeof *nodes->below);
+}
+
+static void count_idle(const struct nodes *nodes)
+{
+    count_none(nodes);
+    for (int i = next_node(nodes, 0, 1); i < nodes->count; i = next_node(nodes, i + 1, 1))
+        count_below(nodes, nodes->items[i].leaf, 1);
+}
+
+/* The chosen ones so far, which are no longer to be looked at. */
+struct chosen {
+    int *list;
+    int count;
+};
+
+static bool is_idle(const struct nodes *nodes, int node)
+{
+    return nodes->items[node].state == EPOP_NODE_IDLE;
+}
+
+/* Where among the nodes of a leaf the shortest run of at least so many idle neighbours begins; 0: there is none. */
+static int run_below(const struct nodes *nodes, const struct topology_branch *leaf, int length)
+{
+    int best = 0, shortest = leaf->count + 1;
+    for (int i = 0, end; i < leaf->count; i = end) {
+        for (end = i; end < leaf->count && is_idle(nodes, leaf->members[end]) &&
+                      leaf->members[end] - leaf->members[i] == end - i;)
+            end++;
+        if (end - i >= length && end - i < shortest) {
+            best = i;
+            shortest = end - i;
+        }
+        end += end == i;
+    }
+    return best;
+}
+
+/* Neighbours by number, where there are. */
+static void choose_below_leaf(const struct nodes *nodes, int at, int count, struct chosen *chosen)
+{
+    const struct topology_branch *leaf = &nodes->topology->branches[at];
+    int i = run_below(nodes, leaf, count);
+    count_below(nodes, at, -count);
+    for (; count > 0; i++)
+        if (is_idle(nodes, leaf->members[i])) {
+            chosen->list[chosen->count++] = leaf->members[i];
+            count--;
+        }
+}
+
+/* Has `one` to be taken rather than `other`, by what is below them? The fewest that will do, else the most. */
+static bool fits_better(int one, int other, int count)
+{
+    if ((one >= count) != (other >= count))
+        return one >= count;
+    return one >= count ? one < other : one > other;
+}
+
+/* Of these switches; -1: nothing is below any. */
+static int best_switch(const struct nodes *nodes, const struct topology_branch *branch, int count)
+{
+    int best = -1;
+    for (int i = 0; i < branch->count; i++) {
+        int at = branch->members[i];
+        if (nodes->below[at] > 0 && (best < 0 || fits_better(nodes->below[at], nodes->below[best], count)))
+            best = at;
+    }
+    return best;
+}
+
+static void choose_below(const struct nodes *nodes, int at, int count, struct chosen *chosen)
+{
+    const struct topology_branch *branch = &nodes->topology->branches[at];
+    if (branch->leaf) {
+        choose_below_leaf(nodes, at, count, chosen);
+        return;
+    }
+    while (count > 0) {
+        int next = best_switch(nodes, branch, count), few = nodes->below[next] < count ? nodes->below[next] : count;
+        choose_below(nodes, next, few, chosen);
+        count -= few;
+    }
+}
+
+static int height_of(const struct topology *topology, int at)
+{
+    int height = 0;
+    for (const struct topology_branch *branch = &topology->branches[at]; !branch->leaf && branch->count > 0; height++)
+        branch = &topology->branches[branch->members[0]];
+    return height;
+}
+
+/* The lowest that has so many, of several the one with the fewest. */
+static int lowest_switch(const struct nodes *nodes, int count)
+{
+    int best = nodes->topology->count, lowest = height_of(nodes->topology, best);
+    for (int at = 0; at < nodes->topology->count; at++) {
+        int height = nodes->below[at] < count ? lowest + 1 : height_of(nodes->topology, at);
+        if (height < lowest || (height == lowest && nodes->below[at] < nodes->below[best])) {
+            best = at;
+            lowest = height;
+        }
+    }
+    return best;
+}
+
+/* Below the leaf switches of the job itself, as many as there are. */
+static int choose_at_home(const struct nodes *nodes, const int *list, int held, int count, struct chosen *chosen)
+{
+    while (count > 0) {
+        int best = -1;
+        for (int i = 0; i < held; i++) {
+            int at = nodes->items[list[i]].leaf;
+            if (nodes->below[at] > 0 && (best < 0 || fits_better(nodes->below[at], nodes->below[best], count)))
+                best = at;
+        }
+        if (best < 0)
+            break;
+        int few = nodes->below[best] < count ? nodes->below[best] : count;
+        choose_below(nodes, best, few, chosen);
+        count -= few;
+    }
+    return count;
+}
+
+static bool is_below(const struct topology *topology, int at, int above)
+{
+    while (at >= 0 && at != above)
+        at = topology_above(topology, at);
+    return at == above;
+}
+
+/* The lowest switch that has so many and that all these are below. */
+static int common_switch(const struct nodes *nodes, const int *list, int held, int count)
+{
+    int at = nodes->items[list[0]].leaf;
+    for (int i = 1; i < held; i++)
+        while (!is_below(nodes->topology, nodes->items[list[i]].leaf, at))
+            at = topology_above(nodes->topology, at);
+    while (nodes->below[at] < count)
+        at = topology_above(nodes->topology, at);
+    return at;
+}
+
+static int ascending(const void *one, const void *other)
+{
+    return *(const int *)one - *(const int *)other;
+}
+
+static void choose_by_switches(const struct nodes *nodes, const int *list, int held, int count, int *chosen)
+{
+    struct chosen all = {.list = chosen};
+    count_idle(nodes);
+    int more = choose_at_home(nodes, list, held, count, &all);
+    if (more)
+        choose_below(nodes, held ? common_switch(nodes, list, held, more) : lowest_switch(nodes, more), more, &all);
+    qsort(chosen, (size_t)count, sizeof *chosen, ascending);
+}
+
+void nodes_choose(const struct nodes *nodes, const int *list, int held, int count, int *chosen)
+{
+    if (nodes->topology)
+        choose_by_switches(nodes, list, held, count, chosen);
+    else
+        choose_near(nodes, count, chosen);
+}
+
+/* ---- Those that leave --------------------------------------------------------------------------- */
+
+/* What leaves is marked by a number below 0 until all of it is known. */
+static int marked(int node)
+{
+    return -1 - node;
+}
+
+/* The last ones below that leaf, but not the first of all. */
+static void leave_leaf(const struct nodes *nodes, int at, int *list, int held, int count)
+{
+    for (int i = held - 1; i > 0 && count > 0; i--)
+        if (list[i] >= 0 && nodes->items[list[i]].leaf == at) {
+            list[i] = marked(list[i]);
+            count_below(nodes, at, -1);
+            count--;
+        }
+}
+
+/* The switch with the fewest of the job's nodes; the one that its first node is below comes last. */
+static int fewest_switch(const struct nodes *nodes, const struct topology_branch *branch, int home)
+{
+    int best = -1;
+    for (int i = 0; i < branch->count; i++) {
+        int at = branch->members[i];
+        bool stays = is_below(nodes->topology, home, at);
+        if (nodes->below[at] > 0 && !stays && (best < 0 || nodes->below[at] <= nodes->below[best]))
+            best = at;
+    }
+    for (int i = 0; best < 0 && i < branch->count; i++)
+        if (is_below(nodes->topology, home, branch->members[i]))
+            best = branch->members[i];
+    return best;
+}
+
+static void leave_below(const struct nodes *nodes, int at, int *list, int held, int count)
+{
+    const struct topology_branch *branch = &nodes->topology->branches[at];
+    if (branch->leaf) {
+        leave_leaf(nodes, at, list, held, count);
+        return;
+    }
+    while (count > 0) {
+        int next = fewest_switch(nodes, branch, nodes->items[list[0]].leaf);
+        int few = nodes->below[next] < count ? nodes->below[next] : count;
+        leave_below(nodes, next, list, held, few);
+        count -= few;
+    }
+}
+
+/* Those that are marked stand last, and are no longer marked. */
+static void order_list(int *list, int held)
+{
+    int kept = 0, left = 0, leaving[held];
+    for (int i = 0; i < held; i++)
+        if (list[i] < 0)
+            leaving[left++] = marked(list[i]);
+        else
+            list[kept++] = list[i];
+    memcpy(list + kept, leaving, (size_t)left * sizeof *list);
+}
+
+void nodes_leave(const struct nodes *nodes, int *list, int held, int count)
+{
+    if (!nodes->topology)
+        return;
+    count_none(nodes);
+    for (int i = 0; i < held; i++)
+        count_below(nodes, nodes->items[list[i]].leaf, 1);
+    leave_below(nodes, nodes->topology->count, list, held, count);
+    order_list(list, held);
+}
+
+/* ---- Who holds each ----------------------------------------------------------------------------- */
 
 static void set_node(struct nodes *nodes, int node, epop_policy_node_state_t state, int64_t job)
 {

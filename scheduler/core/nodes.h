@@ -5,19 +5,35 @@
 #include <epop/policy.h>
 #include <stdint.h>
 
+#include "scheduler/core/topology.h"
+
 struct nodes {
     epop_policy_node_t *items;
     uint64_t *free; /* a bit for each that is idle */
     int count, idle, down;
+    const struct topology *topology; /* NULL: none is known */
+    int *below;                      /* for what is looked at: nodes below each switch */
 };
 
 /* All idle. -1: no memory. */
 int nodes_init(struct nodes *nodes, int count);
 void nodes_free(struct nodes *nodes);
 
-/* `count` idle ones, ascending: the shortest run of neighbours that has them, the first of several; if there is none
- * the lowest numbers. There must be that many. */
-void nodes_choose(const struct nodes *nodes, int count, int *chosen);
+/* The tree, which stays where it is. -1: no memory. */
+int nodes_set_topology(struct nodes *nodes, const struct topology *topology);
+
+/*
+ * `count` idle ones, ascending, for a job that has these `held` already. There must be that many. Without a topology:
+ * the shortest run of neighbours that has them, the first of several; if there is none the lowest numbers. With one, of
+ * a job that starts: below the lowest switch that has them, of several the one that has the fewest; there below as few
+ * leaf switches as can be found by the same rule. A job that grows gets those below its own leaf switches first, then
+ * those below the lowest switch that all its nodes are below and that has them.
+ */
+void nodes_choose(const struct nodes *nodes, const int *list, int held, int count, int *chosen);
+
+/* Which `count` of a job's nodes are to leave stands last then, and the others keep their order: without a topology the
+ * last ones; with one those that empty switches with few of the job's nodes. The first stays. */
+void nodes_leave(const struct nodes *nodes, int *list, int held, int count);
 
 /* An idle one becomes a job's; a job's becomes idle. */
 void nodes_take(struct nodes *nodes, const int *list, int count, int64_t job);

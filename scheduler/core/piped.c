@@ -302,6 +302,8 @@ static cJSON *job_as_json(const epop_policy_job_t *job, bool follows)
     put_number(item, "left", job->left);
     put_number(item, "reserved", job->reserved);
     put_number(item, "asked", job->asked);
+    if (job->leaves > 0)
+        put_number(item, "leaves", job->leaves);
     put_what_is_known(item, job);
     if (follows) {
         put_number(item, "easy_start", job->easy_start);
@@ -321,7 +323,20 @@ static cJSON *node_as_json(const epop_policy_node_t *node)
         put_number(item, "idle_watts", node->idle_watts);
         put_number(item, "busy_watts", node->busy_watts);
     }
+    if (node->leaf >= 0)
+        put_number(item, "leaf", node->leaf);
     return item;
+}
+
+static void put_switches(cJSON *item, const epop_policy_state_t *state)
+{
+    cJSON *switches = cJSON_AddArrayToObject(item, "switches");
+    for (int i = 0; i < state->switch_count; i++) {
+        cJSON *one = cJSON_CreateObject();
+        cJSON_AddStringToObject(one, "name", state->switches[i].name);
+        put_number(one, "parent", state->switches[i].parent);
+        cJSON_AddItemToArray(switches, one);
+    }
 }
 
 static void put_uses(cJSON *item, const epop_policy_state_t *state)
@@ -360,6 +375,8 @@ static cJSON *state_as_json(const epop_policy_state_t *state, bool follows)
     put_number(item, "resize_per_node", state->resize_per_node);
     put_number(item, "resize_per_byte", state->resize_per_byte);
     put_number(item, "power_cap", state->power_cap);
+    if (state->switch_count > 0)
+        put_switches(item, state);
     if (follows)
         put_uses(item, state);
     return item;

@@ -50,18 +50,19 @@ static cJSON *whole_or_none(cJSON *object, bool complete)
 cJSON *answers_job(const struct daemon_job *job)
 {
     cJSON *object = cJSON_CreateObject();
-    bool complete =
-        object && add_number(object, "job", (double)job->number) && add_text(object, "name", job->name) &&
-        add_text(object, "kind", job->kind) && add_text(object, "state", job->state) &&
-        add_some_text(object, "reason", job->reason) && add_number(object, "ranks_min", job->ranks_min) &&
-        add_number(object, "ranks_max", job->ranks_max) && add_number(object, "nodes_min", job->nodes_min) &&
-        add_number(object, "nodes_max", job->nodes_max) && add_number(object, "nodes", job->nodes) &&
-        add_number(object, "target", job->target) && add_number(object, "ranks", job->ranks) &&
-        add_text(object, "hosts", job->hosts) && add_number(object, "submitted", job->submitted) &&
-        add_time(object, "started", job->started) && add_time(object, "limit", job->limit) &&
-        add_time(object, "left", job->left) && add_time(object, "reserved", job->reserved) &&
-        add_known(object, "joules", job->joules) && (!job->priority || add_number(object, "priority", job->priority)) &&
-        (!job->held || cJSON_AddTrueToObject(object, "held"));
+    bool complete = object && add_number(object, "job", (double)job->number) && add_text(object, "name", job->name) &&
+                    add_text(object, "kind", job->kind) && add_text(object, "state", job->state) &&
+                    add_some_text(object, "reason", job->reason) && add_number(object, "ranks_min", job->ranks_min) &&
+                    add_number(object, "ranks_max", job->ranks_max) &&
+                    add_number(object, "nodes_min", job->nodes_min) &&
+                    add_number(object, "nodes_max", job->nodes_max) && add_number(object, "nodes", job->nodes) &&
+                    add_number(object, "target", job->target) && add_number(object, "ranks", job->ranks) &&
+                    add_text(object, "hosts", job->hosts) && add_number(object, "submitted", job->submitted) &&
+                    add_time(object, "started", job->started) && add_time(object, "limit", job->limit) &&
+                    add_time(object, "left", job->left) && add_time(object, "reserved", job->reserved) &&
+                    add_known(object, "joules", job->joules) && add_known(object, "leaves", job->leaves) &&
+                    (!job->priority || add_number(object, "priority", job->priority)) &&
+                    (!job->held || cJSON_AddTrueToObject(object, "held"));
     return whole_or_none(object, complete);
 }
 
@@ -72,7 +73,7 @@ static cJSON *answers_node(const struct daemon_node *node)
                     add_number(object, "slots", node->slots) && add_text(object, "state", node->state) &&
                     (node->job < 0 || add_number(object, "job", (double)node->job)) &&
                     add_some_text(object, "reason", node->reason) && add_time(object, "since", node->since) &&
-                    add_known(object, "watts", node->watts);
+                    add_known(object, "watts", node->watts) && add_some_text(object, "leaf", node->leaf);
     return whole_or_none(object, complete);
 }
 

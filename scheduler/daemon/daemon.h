@@ -43,6 +43,7 @@ struct daemon_job {
     double left;     /* seconds that it still needs */
     double reserved; /* the start that it was promised */
     double joules;   /* that its nodes have used; 0: not known */
+    int leaves;      /* leaf switches that it computes below; 0: not known */
     int priority;
     bool held; /* it waits to be released */
 };
@@ -53,7 +54,8 @@ struct daemon_node {
     int slots;
     int64_t job; /* -1: none */
     double since;
-    double watts; /* that it draws now; 0: not known */
+    double watts;     /* that it draws now; 0: not known */
+    const char *leaf; /* the switch that it is right below; NULL: not known */
 };
 
 enum daemon_stop {

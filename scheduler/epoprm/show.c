@@ -305,6 +305,9 @@ static void print_job(const cJSON *job)
     }
     if (cJSON_HasObjectItem(job, "priority"))
         printf("its priority is %d\n", json_int(job, "priority", 0));
+    if (cJSON_HasObjectItem(job, "leaves"))
+        printf("it is below %d leaf switch%s\n", json_int(job, "leaves", 0),
+               json_int(job, "leaves", 0) == 1 ? "" : "es");
     if (cJSON_HasObjectItem(job, "joules"))
         print_energy(json_number(job, "joules", 0));
 }

@@ -23,7 +23,7 @@
 
 /* NULL, or 0: there was none, or it was not told. */
 struct before {
-    char *hosts, *policy, *launcher, *launcher_exec, *watts, *energy, *suspend, *resume;
+    char *hosts, *policy, *launcher, *launcher_exec, *watts, *energy, *suspend, *resume, *topology;
     int local;
     double power_cap, suspend_after, preempt_after;
 };
@@ -49,6 +49,7 @@ static int read_words(struct journal *journal, struct before *before, struct err
                  read_word(journal, "launcher-exec", &before->launcher_exec, error) ||
                  read_word(journal, "watts", &before->watts, error) || read_word(journal, "power-cap", &cap, error) ||
                  read_word(journal, "energy", &before->energy, error) ||
+                 read_word(journal, "topology", &before->topology, error) ||
                  read_word(journal, "suspend", &before->suspend, error) ||
                  read_word(journal, "resume", &before->resume, error) ||
                  read_word(journal, "suspend-after", &after, error) ||
@@ -89,6 +90,7 @@ static void free_before(struct before *before)
     free(before->launcher_exec);
     free(before->watts);
     free(before->energy);
+    free(before->topology);
     free(before->suspend);
     free(before->resume);
 }
@@ -250,9 +252,9 @@ static int check_arguments(const struct options *arguments)
         term_complain("start: --site slurm: the nodes are Slurm's, and who starts processes there");
     else if (is_slurm(arguments) &&
              (arguments->watts || arguments->energy || arguments->power_cap || arguments->suspend ||
-              arguments->resume || arguments->suspend_after || arguments->preempt_after))
-        term_complain("start: --watts, --power-cap, --energy, --suspend and --preempt-after are of nodes that epoprm "
-                      "rules itself");
+              arguments->resume || arguments->suspend_after || arguments->preempt_after || arguments->topology))
+        term_complain("start: --watts, --power-cap, --energy, --suspend, --preempt-after and --topology are of nodes "
+                      "that epoprm rules itself");
     else if (arguments->energy && strcmp(arguments->energy, "watts") && strcmp(arguments->energy, "rapl"))
         term_complain("start: --energy: \"%s\" is none: watts or rapl", arguments->energy);
     else if (!is_slurm(arguments) && (arguments->port || arguments->address_file || arguments->reader))
@@ -308,17 +310,32 @@ static int take_power(struct hosts_options *options, const struct options *argum
                : 0;
 }
 
-/* A policy's file is found from where the command was given: the daemon is elsewhere. To be freed. */
+/* A file is found from where the command was given: the daemon is elsewhere. To be freed. */
+static char *from_here(const char *path)
+{
+    char cwd[RM_PATH_MAX], *whole = NULL;
+    if (*path == '/' || !getcwd(cwd, sizeof cwd))
+        return strdup(path);
+    return asprintf(&whole, "%s/%s", cwd, path) < 0 ? NULL : whole;
+}
+
+/* To be freed. */
 static char *policy_of(const struct options *arguments)
 {
     const char *policy = arguments->policy;
-    char cwd[RM_PATH_MAX], *whole = NULL;
     if (!policy)
         return NULL;
-    bool here = *policy != '/' && memchr(policy, '/', strcspn(policy, ","));
-    if (!here || !getcwd(cwd, sizeof cwd))
-        return strdup(policy);
-    return asprintf(&whole, "%s/%s", cwd, policy) < 0 ? NULL : whole;
+    return memchr(policy, '/', strcspn(policy, ",")) ? from_here(policy) : strdup(policy);
+}
+
+/* What switches the nodes are below, which may be said to be unknown again. */
+static void take_topology(struct hosts_options *options, const struct options *arguments, struct before *before)
+{
+    if (arguments->topology) {
+        free(before->topology);
+        before->topology = strcmp(arguments->topology, "none") ? from_here(arguments->topology) : NULL;
+    }
+    options->topology = before->topology;
 }
 
 /* What is not given is as it was before. */
@@ -336,6 +353,7 @@ static int options_of(struct hosts_options *options, const struct options *argum
         options->policy = before->policy;
     options->launcher = arguments->launcher ? arguments->launcher : before->launcher;
     options->launcher_exec = arguments->launcher_exec ? arguments->launcher_exec : before->launcher_exec;
+    take_topology(options, arguments, before);
     return take_power(options, arguments, before);
 }
 

@@ -239,6 +239,7 @@ static void list_jobs(void *context, void (*each)(void *to, const struct daemon_
         view.left = known && job->state != JOB_WAITING ? known->left : -1;
         view.reserved = job->state == JOB_WAITING ? job->reserved : -1;
         view.joules = job->joules;
+        view.leaves = known ? known->leaves : 0;
         view.priority = job->priority;
         view.held = job->on_hold;
         each(to, &view);
@@ -259,6 +260,7 @@ static void list_nodes(void *context, void (*each)(void *to, const struct daemon
                                              : "idle";
         view.slots = node->slots;
         view.job = node->job;
+        view.leaf = hosts->topology.count ? hosts->topology.switches[hosts->topology.leaves[i]].name : NULL;
         view.since = node->since;
         view.watts = hosts_power_draw(node);
         each(to, &view);
@@ -397,7 +399,9 @@ static int read_nodes(struct hosts *hosts, struct error *error)
         return -1;
     hosts->slots = hosts->nodes[0].slots;
     hosts->core = core_create(hosts->node_count, &costs, options->power_cap);
-    return hosts->core ? hosts_power_begin(hosts, error) || hosts_idle_begin(hosts, error) : error_memory(error);
+    if (!hosts->core)
+        return error_memory(error);
+    return hosts_nodes_topology(hosts, error) || hosts_power_begin(hosts, error) || hosts_idle_begin(hosts, error);
 }
 
 static int write_meta(struct hosts *hosts, struct error *error)
@@ -414,6 +418,7 @@ static int write_meta(struct hosts *hosts, struct error *error)
                    write_word(hosts, "launcher-exec", hosts->options->launcher_exec, error) ||
                    write_word(hosts, "watts", hosts->options->watts, error) ||
                    write_word(hosts, "power-cap", cap, error) ||
+                   write_word(hosts, "topology", hosts->options->topology, error) ||
                    write_word(hosts, "energy", hosts->options->energy, error) ||
                    write_word(hosts, "suspend", hosts->options->suspend, error) ||
                    write_word(hosts, "resume", hosts->options->resume, error) ||

@@ -16,6 +16,7 @@ struct hosts_options {
     double preempt_after;         /* seconds that the first of the queue waits before others make room; 0: never */
     const char *watts;            /* of its nodes, as power_watts reads it; NULL: not known */
     double power_cap;             /* watts of all nodes; 0: none */
+    const char *topology;         /* a file, as topology_read has it; NULL: no switches are known */
     const char *energy; /* what energy is known by: "watts", or "rapl": the processors' counters; NULL: watts */
 };
 

@@ -98,8 +98,24 @@ int hosts_nodes_local(struct hosts *hosts, int count, struct error *error)
     return 0;
 }
 
+int hosts_nodes_topology(struct hosts *hosts, struct error *error)
+{
+    const char *path = hosts->options->topology;
+    const char **names = path ? calloc((size_t)hosts->node_count, sizeof *names) : NULL;
+    if (!path || !names)
+        return path ? error_memory(error) : 0;
+    for (int i = 0; i < hosts->node_count; i++)
+        names[i] = hosts->nodes[i].name;
+    int failed = topology_read(&hosts->topology, path, names, hosts->node_count, error);
+    free(names);
+    if (failed)
+        return -1;
+    return core_set_topology(hosts->core, &hosts->topology) ? error_memory(error) : 0;
+}
+
 void hosts_nodes_free(struct hosts *hosts)
 {
+    topology_free(&hosts->topology);
     for (int i = 0; i < hosts->node_count; i++) {
         free(hosts->nodes[i].name);
         free(hosts->nodes[i].host);

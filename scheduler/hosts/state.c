@@ -506,6 +506,7 @@ static struct core_job describe_job(const struct hosts_job *job)
 {
     struct core_job given = {.id = job->number, .name = job->name, .kind = kind_now(job), .wanted = job->wanted};
     given.priority = job->priority;
+    given.in_order = job->pool;
     given.balances = job->balances && job->kind >= EPOP_MALLEABLE;
     given.limit = job->limit > 0 ? job->limit : supposed_limit;
     given.range = job->range;

@@ -131,11 +131,12 @@ struct hosts {
     int slots;  /* of each node */
     struct hosts_node *nodes;
     int node_count;
-    struct hosts_job *jobs; /* that have not ended, by number */
-    struct hosts_job *over; /* that have ended, and are still looked at */
-    bool news;              /* something changed: the policy is to be asked */
-    bool stopping, leaving; /* it ends when there are no jobs; at once, and they run on */
-    bool ends;              /* now */
+    struct topology topology; /* by --topology */
+    struct hosts_job *jobs;   /* that have not ended, by number */
+    struct hosts_job *over;   /* that have ended, and are still looked at */
+    bool news;                /* something changed: the policy is to be asked */
+    bool stopping, leaving;   /* it ends when there are no jobs; at once, and they run on */
+    bool ends;                /* now */
     struct event *decide, *terminated, *interrupted, *wake, *checks, *tick;
     struct check **checking;     /* by node: being reached */
     double check_pause;          /* until those that are down are tried again */

@@ -73,7 +73,7 @@ static void test_objects_that_are_no_policies(void **state)
     (void)state;
     refuse(path("no_entry.so"), "it has no function epop_get_policy; is it a policy?");
     refuse(path("no_table.so"), "its epop_get_policy returned NULL");
-    refuse(path("later_version.so"), "it has version 8 of the policy interface, but this program has version 2");
+    refuse(path("later_version.so"), "it has version 9 of the policy interface, but this program has version 3");
     refuse(path("short_table.so"), "its struct_size is 8, less than the");
     refuse(path("no_name.so"), "its table has no name");
     refuse(path("no_decide.so"), "its table has no decide");

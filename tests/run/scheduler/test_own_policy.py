@@ -80,7 +80,7 @@ def test_what_it_is_asked_and_answers_is_by_the_schema(space):
     for line in answered:
         validate("policy", line, "answer")
     assert [line["op"] for line in asked[:4]] == ["open", "option", "option", "decide"] and len(asked) == len(answered) > 5
-    assert answered[0] == {"version": 2, "name": "own", "summary": "Of a test.", "follows_easy": True, "options": [
+    assert answered[0] == {"version": 3, "name": "own", "summary": "Of a test.", "follows_easy": True, "options": [
         {"name": "least", "value": "1", "help": "nodes"}, {"name": "fast", "value": "True", "help": ""}]}
     assert answered[3]["plan"][0] == {"do": "start", "job": 1, "nodes": 4, "reason": "it fits"}
     later = [answer["wake"] - question["state"]["now"] for question, answer in zip(asked, answered) if "wake" in answer]
@@ -136,7 +136,7 @@ def test_one_that_is_killed(space):
 
 @pytest.mark.parametrize("answer, words", [("hello", "its answer is no object of JSON: hello"), ("[]", "its answer is no object of JSON: []"),
                                            ("", "its answer is no object of JSON"), ("{}", "it has version 0 of the policy interface"),
-                                           ('{"version": 2}', "its table has no name")])
+                                           ('{"version": 3}', "its table has no name")])
 def test_one_that_is_no_policy(space, answer, words):
     refused(epopsim(space, "--policy", answering(space, answer), trace(space)), words)
 
@@ -157,7 +157,7 @@ def test_a_package_of_another_release(space):
 
 # ---- It decides badly ----
 
-OPENED = '{"version": 2, "name": "own"}'
+OPENED = '{"version": 3, "name": "own"}'
 
 
 @pytest.mark.parametrize("answer, words", [
