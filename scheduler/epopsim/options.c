@@ -194,6 +194,11 @@ static const struct option_row rows[] = {
      OPT_FLAG(kill_at_limit)},
     {"watts", "IDLE,BUSY", "of a node", OPT_OWN(take_watts)},
     {"power-cap", "WATTS", "of all nodes: no start or growth takes more (none)", OPT_NUMBER(power_cap, 0, 1e15)},
+    {"topology", "FILE",
+     "the switches that nodes are below, as in Slurm's topology.conf; nodes are\nnumbered as they stand there (none "
+     "are "
+     "known)",
+     OPT_TEXT(topology)},
     {"script", "FILE", "nodes that fail and resizes that are refused, one a line", OPT_TEXT(script)},
     {"replay", "FILE", "a recorded run (--output): the same decisions must come again", OPT_TEXT(replay)},
     {"output", "FILE", "write the schedules as JSON, all decisions with their reasons; -: the\nstandard output",

@@ -94,17 +94,18 @@ static cJSON *options_json(const struct options *options)
 {
     double factor = options->transform.limit_factor;
     cJSON *json = cJSON_CreateObject();
-    return whole_or_none(json, add_number(json, "seed", (double)options->transform.seed) &&
-                                   add_number(json, "latency", options->latency) &&
-                                   add_number(json, "resize_base", options->costs.base) &&
-                                   add_number(json, "resize_per_node", options->costs.per_node) &&
-                                   add_number(json, "resize_per_byte", options->costs.per_byte) &&
-                                   add_number(json, "noise", options->noise) &&
-                                   add_share(json, "kill_at_limit", options->kill_at_limit ? 1 : -1) &&
-                                   add_share(json, "malleable", options->transform.malleable) &&
-                                   add_share(json, "moldable", options->transform.moldable) &&
-                                   add_share(json, "limit_factor", factor >= 1 ? factor : -1) &&
-                                   add_share(json, "load", options->transform.load > 0 ? options->transform.load : -1));
+    return whole_or_none(
+        json,
+        add_number(json, "seed", (double)options->transform.seed) && add_number(json, "latency", options->latency) &&
+            add_number(json, "resize_base", options->costs.base) &&
+            add_number(json, "resize_per_node", options->costs.per_node) &&
+            add_number(json, "resize_per_byte", options->costs.per_byte) && add_number(json, "noise", options->noise) &&
+            add_share(json, "kill_at_limit", options->kill_at_limit ? 1 : -1) &&
+            add_share(json, "malleable", options->transform.malleable) &&
+            add_share(json, "moldable", options->transform.moldable) &&
+            add_share(json, "limit_factor", factor >= 1 ? factor : -1) &&
+            add_share(json, "load", options->transform.load > 0 ? options->transform.load : -1) &&
+            (!options->topology || add_text(json, "topology", options->topology)));
 }
 
 static cJSON *head_json(const char *schema, const struct options *options, const struct workload *workload)
@@ -186,18 +187,20 @@ static const struct column {
     double scale;
     int digits;
     bool whole, ratio; /* an int; with the ratio to the first run */
+    bool sought;       /* left out where it is 0: not known */
 } columns[] = {
 #define AT(member) offsetof(struct metrics, member)
-    {"makespan/s", AT(makespan), 1, 0, false, true},
-    {"wait/s", AT(mean_wait), 1, 1, false, true},
-    {"slowdown", AT(mean_slowdown), 1, 2, false, true},
-    {"slowdown p95", AT(p95_slowdown), 1, 2, false, true},
-    {"utilisation/%", AT(utilisation), 100, 1, false, false},
-    {"efficiency/%", AT(efficiency), 100, 1, false, false},
-    {"resizes", AT(resizes), 1, 0, true, false},
-    {"energy/MJ", AT(joules), 1e-6, 1, false, true},
-    {"peak/kW", AT(peak_watts), 1e-3, 1, false, true},
-    {"CPU/s", AT(decide_seconds), 1, 2, false, false},
+    {"makespan/s", AT(makespan), 1, 0, false, true, false},
+    {"wait/s", AT(mean_wait), 1, 1, false, true, false},
+    {"slowdown", AT(mean_slowdown), 1, 2, false, true, false},
+    {"slowdown p95", AT(p95_slowdown), 1, 2, false, true, false},
+    {"utilisation/%", AT(utilisation), 100, 1, false, false, false},
+    {"efficiency/%", AT(efficiency), 100, 1, false, false, false},
+    {"resizes", AT(resizes), 1, 0, true, false, false},
+    {"spread", AT(spread), 1, 2, false, true, true},
+    {"energy/MJ", AT(joules), 1e-6, 1, false, true, true},
+    {"peak/kW", AT(peak_watts), 1e-3, 1, false, true, true},
+    {"CPU/s", AT(decide_seconds), 1, 2, false, false, false},
 #undef AT
 };
 
@@ -209,9 +212,9 @@ static double figure_of(const struct metrics *metrics, size_t offset, bool whole
     return whole ? *(const int *)at : *(const double *)at;
 }
 
-static bool needs_watts(const struct column *column)
+static bool is_known(const struct column *column, const struct trials *trials)
 {
-    return column->offset == offsetof(struct metrics, joules) || column->offset == offsetof(struct metrics, peak_watts);
+    return !column->sought || figure_of(&trials->trials[0].schedule.metrics, column->offset, column->whole) > 0;
 }
 
 static void write_cell(char *text, const struct column *column, const struct trials *trials, size_t row)
@@ -246,10 +249,9 @@ void output_table(FILE *file, const struct trials *trials)
 {
     char text[CELL];
     int names = width_of_names(trials), widths[COLUMNS];
-    bool watts = trials->trials[0].schedule.metrics.peak_watts > 0;
     fprintf(file, "%-*s", names, "policy");
     for (size_t i = 0; i < COLUMNS; i++) {
-        widths[i] = !watts && needs_watts(&columns[i]) ? -1 : width_of(&columns[i], trials);
+        widths[i] = is_known(&columns[i], trials) ? width_of(&columns[i], trials) : -1;
         if (widths[i] >= 0)
             fprintf(file, "  %*s", widths[i], columns[i].title);
     }

@@ -227,6 +227,7 @@ struct cast {
     struct policy *policies;
     size_t count; /* of those that are open */
     struct script script;
+    struct topology topology;
     struct recorded recorded;
 };
 
@@ -236,6 +237,7 @@ static void close_cast(struct cast *cast)
         policy_close(&cast->policies[i]);
     free(cast->policies);
     script_free(&cast->script);
+    topology_free(&cast->topology);
     free_recorded(&cast->recorded);
 }
 
@@ -283,7 +285,8 @@ static int open_cast(struct cast *cast, struct options *options, const struct wo
     if ((options->replay && read_recorded(&cast->recorded, options->replay, error)) ||
         name_policies(cast, options, error))
         return -1;
-    if (read_script(cast, workload, error))
+    if (read_script(cast, workload, error) ||
+        (options->topology && topology_read(&cast->topology, options->topology, NULL, workload->nodes, error)))
         return -1;
     cast->policies = calloc(options->policy_count, sizeof *cast->policies);
     if (!cast->policies)
@@ -302,6 +305,7 @@ static int run_one(struct trial *trial, const struct cast *cast, size_t place, c
     struct simulation simulation = {.workload = workload,
                                     .policy = &cast->policies[place],
                                     .script = options->script ? &cast->script : NULL,
+                                    .topology = options->topology ? &cast->topology : NULL,
                                     .costs = options->costs,
                                     .latency = options->latency,
                                     .noise = options->noise,

@@ -236,6 +236,30 @@ static int end_measuring(struct run *run, struct play *play, struct error *error
     return play->work->progress && play->done - play->measured_from >= 1 ? tell_sample(run, play, error) : 0;
 }
 
+/* ---- Where it computes -------------------------------------------------------------------------- */
+
+/* Its time below switches so far is counted. */
+static void leave_place(const struct run *run, struct play *play)
+{
+    double seconds = run->now - play->placed;
+    play->record->leaf_seconds += play->leaves * seconds;
+    play->record->least_seconds += play->least * seconds;
+    play->leaves = play->least = 0;
+}
+
+/* It computes on what it holds from now on. */
+static void take_place(const struct run *run, struct play *play)
+{
+    const struct topology *topology = run->simulation->topology;
+    const struct stay *held = record_held(play->record);
+    leave_place(run, play);
+    play->placed = run->now;
+    if (!topology)
+        return;
+    play->leaves = topology_leaves(topology, held->nodes, held->count);
+    play->least = topology_least(topology, held->count);
+}
+
 /* ---- Resizes ------------------------------------------------------------------------------------ */
 
 /*
@@ -384,6 +408,7 @@ static int commit_resize(struct run *run, struct play *play, struct error *error
         return -1;
     play_resize_drop(play);
     play->nodes = to;
+    take_place(run, play);
     play->record->resizes++;
     play->record->stalled += stall;
     run->schedule->metrics.stalled += stall * (from > to ? from : to);
@@ -483,6 +508,7 @@ int play_start(struct run *run, struct play *play, const struct decision *decisi
         return error_memory(error);
     play->state = PLAY_RUNS;
     play->nodes = decision->to;
+    take_place(run, play);
     play->record->start = run->now;
     run->waiting--;
     run->running++;
@@ -500,6 +526,7 @@ static int stop_job(struct run *run, struct play *play, struct error *error)
     if (ledger_give(&run->ledger, play->work->id, held->nodes, held->count, error))
         return -1;
     record_none(play->record, run->now);
+    leave_place(run, play);
     play->nodes = play->asked = 0;
     run->news = true;
     run->running--;

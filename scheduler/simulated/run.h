@@ -75,6 +75,8 @@ struct play {
     double done, since, pace;       /* iterations of the phase, done at that time; seconds of one */
     double limit_left, limit_since; /* seconds at `wanted` nodes, at that time */
     struct play_resize resize;
+    int leaves, least; /* leaf switches that it computes below, and how few could be; 0: not known, or it waits */
+    double placed;     /* since when */
     double measured_from, sample_at; /* `done`: when the present size or phase began, of the next sample */
     double sampled;                  /* `done`: at the last one, or when that began */
     int samples;                     /* since then */

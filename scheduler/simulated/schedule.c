@@ -151,6 +151,11 @@ double job_slowdown(const struct job_record *job)
     return slowdown > 1 ? slowdown : 1;
 }
 
+double job_spread(const struct job_record *job)
+{
+    return job->least_seconds > 0 ? job->leaf_seconds / job->least_seconds : 0;
+}
+
 struct slowdown {
     int user;
     double value;
@@ -210,6 +215,7 @@ static size_t add_up(struct metrics *metrics, const struct schedule *schedule, s
         metrics->mean_wait += job_wait(job);
         metrics->max_wait = fmax(metrics->max_wait, job_wait(job));
         metrics->mean_response += job->end - job->work->submit;
+        metrics->spread += job_spread(job);
         *work += work_seconds(job->work, 1);
         values[count++] = (struct slowdown){job->work->user, job_slowdown(job)};
     }
@@ -230,6 +236,7 @@ int metrics_sum(struct schedule *schedule, const struct workload *workload, doub
     metrics->done = (int)done;
     metrics->mean_wait /= done ? (double)done : 1;
     metrics->mean_response /= done ? (double)done : 1;
+    metrics->spread /= done ? (double)done : 1;
     metrics->utilisation = metrics->makespan > 0 ? node_seconds / (workload->nodes * metrics->makespan) : 0;
     metrics->efficiency = node_seconds > 0 ? work / node_seconds : 0;
     return 0;

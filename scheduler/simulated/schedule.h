@@ -24,8 +24,9 @@ struct job_record {
     double start, end; /* the last start; negative: it did not */
     enum outcome outcome;
     int resizes, requeues;
-    double stalled; /* seconds */
-    double joules;  /* that its nodes used; 0: not known */
+    double stalled;                     /* seconds */
+    double leaf_seconds, least_seconds; /* leaf switches below which it computed, and the fewest possible, by time */
+    double joules;                      /* that its nodes used; 0: not known */
     struct stay *stays;
     int stay_count, stay_room;
     bool brief; /* of the stays only the one that goes on is kept */
@@ -54,6 +55,7 @@ struct metrics {
     double peak_watts;
     int jobs, done, resizes, grown, shrunk, refused, backfilled, requeues;
     double stalled;        /* node seconds lost in resizes */
+    double spread;         /* leaf switches of a job over the fewest possible, mean; 0: not known */
     double decide_seconds; /* CPU time in the policy, and the longest decision */
     double decide_longest;
     long decides;
@@ -97,6 +99,8 @@ void record_none(struct job_record *job, double time);
 /* Of a job that is done: seconds from its submission to its (last) start; bounded slowdown. */
 double job_wait(const struct job_record *job);
 double job_slowdown(const struct job_record *job);
+/* Leaf switches over the fewest possible; 0: not known. */
+double job_spread(const struct job_record *job);
 
 /* Of a run that is over: sums up struct metrics (formulas: docs/reference/simulator.md) of the jobs' records, and the
  * node seconds that they held; what was counted on the way is there already. */

@@ -149,6 +149,8 @@ cJSON *metrics_json(const struct metrics *m)
     bool whole = object;
     for (size_t i = 0; whole && i < sizeof figures / sizeof *figures; i++)
         whole = add_number(object, figures[i].name, figures[i].value);
+    if (m->spread > 0)
+        whole = whole && add_number(object, "spread", m->spread);
     if (whole)
         return object;
     cJSON_Delete(object);
@@ -200,7 +202,8 @@ static bool add_course(cJSON *object, const struct job_record *job)
            (!ended || (add_number(object, "end", job->end) && add_number(object, "slowdown", job_slowdown(job)))) &&
            add_number(object, "resizes", job->resizes) && add_number(object, "requeues", job->requeues) &&
            add_number(object, "stalled", job->stalled) &&
-           (job->joules <= 0 || add_number(object, "joules", job->joules)) && add_stays(object, job);
+           (job->joules <= 0 || add_number(object, "joules", job->joules)) &&
+           (job_spread(job) <= 0 || add_number(object, "spread", job_spread(job))) && add_stays(object, job);
 }
 
 static cJSON *job_json(const struct job_record *job)

@@ -16,9 +16,10 @@ struct simulation {
     const struct policy *policy;
     const struct script *script; /* faults to inject; NULL: none */
     struct core_costs
-        costs;      /* of a resize: the job stands still for base + per_node * larger + per_byte * bytes / smaller */
-    double latency; /* from a decision to the stand-still: processes are started meanwhile */
-    double noise;   /* of measured MTCT and seconds, relative; 0: none */
+        costs; /* of a resize: the job stands still for base + per_node * larger + per_byte * bytes / smaller */
+    const struct topology *topology; /* NULL: none is known */
+    double latency;                  /* from a decision to the stand-still: processes are started meanwhile */
+    double noise;                    /* of measured MTCT and seconds, relative; 0: none */
     uint64_t seed;
     bool kill_at_limit; /* as epoprm does: `limit` at `wanted` nodes or more, on fewer for longer */
     bool brief;         /* the schedule has the figures and no decisions; not with a replay */

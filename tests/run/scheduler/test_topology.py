@@ -1,0 +1,98 @@
+"""epopsim --topology: where jobs run below switches, what is told of it, and files that make no sense."""
+
+import json
+
+import job
+import pytest
+from schemas import validate
+
+EPOPSIM = job.BUILD / "bin/epopsim"
+NASA = job.ROOT / "scheduler/examples/NASA-iPSC-1993-3.1-cln.swf.gz"
+PAIR = "SwitchName=s1 Nodes=n[0-3]\nSwitchName=s2 Nodes=m[0-3]\nSwitchName=top Switches=s[1-2]\n"
+
+
+def epopsim(space, *arguments):
+    return space.start([EPOPSIM, "-q", *arguments]).wait()
+
+
+def trace(space, *jobs):
+    """(submit, run time, nodes) each, on 8 nodes."""
+    path = space.directory / "trace.swf"
+    path.write_text("; MaxProcs: 8\n" + "".join(f"{number} {submit} -1 {run} {size} -1 -1 {size} {run} -1 1 1 1 -1 -1 -1 -1 -1\n"
+                                                for number, (submit, run, size) in enumerate(jobs, 1)))
+    return path
+
+
+def topology(space, text=PAIR):
+    path = space.directory / "topology.conf"
+    path.write_text(text)
+    return path
+
+
+def played(space, *arguments):
+    """The only run, with its options; it is as the schema says."""
+    result = epopsim(space, "-o", "out.json", *arguments)
+    assert result.status == 0, result
+    schedule = json.loads((space.directory / "out.json").read_text())
+    validate("schedule", schedule)
+    [run] = schedule["runs"]
+    return run, schedule["options"]
+
+
+def places(run):
+    return [[stay[2] for stay in one["stays"]] for one in run["jobs"]]
+
+
+def test_jobs_are_kept_below_one_switch(space):
+    jobs = trace(space, (0, 100, 3), (0, 100, 3), (0, 50, 1), (0, 50, 1), (200, 10, 6))
+    run, options = played(space, "--policy", "easy", jobs)
+    assert places(run) == [["0-2"], ["3-5"], ["6"], ["7"], ["0-5"]] and "topology" not in options and "spread" not in run["metrics"]
+    run, options = played(space, "--policy", "easy", "--topology", topology(space), jobs)
+    assert places(run) == [["0-2"], ["4-6"], ["3"], ["7"], ["0-5"]]
+    assert options["topology"].endswith("topology.conf") and run["metrics"]["spread"] == 1
+    metrics = epopsim(space, "--policy", "easy", "--topology", "topology.conf", "--json", jobs)
+    validate("metrics", json.loads(metrics.out))
+    shown = epopsim(space, "--policy", "easy", "--topology", "topology.conf", jobs)
+    assert "spread" in shown.out.split() and "spread" not in epopsim(space, "--policy", "easy", jobs).out, shown
+
+
+def test_what_a_job_has_for_want_of_room_is_told(space):
+    """The third is below both switches, though one would do; the fourth must be."""
+    run, _ = played(space, "--policy", "easy", "--topology", topology(space), trace(space, (0, 100, 3), (0, 100, 3), (0, 100, 2), (200, 100, 8)))
+    assert places(run)[2:] == [["3,7"], ["0-7"]]
+    assert [one["spread"] for one in run["jobs"]] == [1, 1, 2, 1] and run["metrics"]["spread"] == 1.25
+
+
+def test_policies_see_switches(space):
+    policy = space.directory / "own.py"
+    policy.write_text("#!/usr/bin/python3\nimport epop_policy\ndef decide(state, plan):\n"
+                      "    text = '%s %s' % ([node.leaf for node in state.nodes], [(one.name, one.parent) for one in state.switches])\n"
+                      "    for job in state.running: text += ' %d' % job.leaves\n"
+                      "    for job in state.waiting: plan.start(job, job.wanted, text)\n"
+                      "epop_policy.run(decide)\n")
+    policy.chmod(0o755)
+    run, _ = played(space, "--policy", policy, "--topology", topology(space), trace(space, (0, 100, 5), (1, 100, 2)))
+    seen = "[0, 0, 0, 0, 1, 1, 1, 1] [('s1', 2), ('s2', 2), ('top', -1)]"
+    assert [one["reason"] for one in run["decisions"]] == [seen, f"{seen} 2"]
+
+
+def test_a_run_can_be_replayed(space):
+    switches = "".join(f"SwitchName=s{i} Nodes=n[{8 * i}-{8 * i + 7}]\n" for i in range(16)) + "SwitchName=top Switches=s[0-15]\n"
+    words = ["--jobs", "300", "--load", "0.9", "--malleable", "0.5", "--policy", "gain", "--topology", topology(space, switches), NASA]
+    run, _ = played(space, *words)
+    assert 1 < run["metrics"]["spread"] < 16
+    result = epopsim(space, "--replay", "out.json", *words)
+    assert result.status == 0, result
+    result = epopsim(space, "--replay", "out.json", *words[:-3], NASA)
+    assert result.status == 1 and "the replay differs" in result.err, result
+
+
+@pytest.mark.parametrize("text, said", [(PAIR + "Switch=s3\n", "4: \"Switch=s3\" has no place here"), (PAIR + "SwitchName=s1 Switches=top\n", "4: switch s1 is there already"),
+                                        (PAIR[:PAIR.index("SwitchName=s2")], " it names 4 nodes, and the machine has 8"), ("", " there is no switch in it"),
+                                        (PAIR.replace("m[0-3]", "m[0-"), "2: \"m[0-\" is no list of names")])
+def test_files_that_make_no_sense(space, text, said):
+    result = epopsim(space, "--policy", "easy", "--topology", topology(space, text), trace(space, (0, 1, 1)))
+    assert result.status == 2 and result.out == "" and result.err.count("\n") == 1, result
+    assert result.err.startswith("epopsim: ") and f"topology.conf:{said}" in result.err, result
+    result = epopsim(space, "--policy", "easy", "--topology", "nowhere", trace(space, (0, 1, 1)))
+    assert result.status == 2 and "nowhere: No such file" in result.err, result
