@@ -109,6 +109,7 @@ typedef struct epop_policy_job {
     double easy_start, easy_end;
     int priority; /* the higher, the earlier in the queue */
     int leaves;   /* leaf switches that it computes below; 0: not known, or it waits */
+    double speed; /* of the slowest node that it computes on; 1: it waits */
 } epop_policy_job_t;
 
 /* What a job has under EASY backfilling, now or later. */
@@ -127,6 +128,7 @@ typedef struct epop_policy_node {
     int64_t job;                   /* that holds it; -1: none */
     double idle_watts, busy_watts; /* 0: not known */
     int leaf;                      /* number of the switch that it is right below; -1: not known */
+    double speed;                  /* relative to the usual one: a job computes at that of its slowest node */
 } epop_policy_node_t;
 
 /* A switch, above nodes or other switches. */

@@ -92,6 +92,11 @@ int core_set_topology(struct core *core, const struct topology *topology)
     return 0;
 }
 
+int core_set_speed(struct core *core, int node, double speed)
+{
+    return nodes_set_speed(&core->nodes, node, speed);
+}
+
 /* -1: it lies before what was said last, or is no number. */
 static int check_time(const struct core *core, double now, struct error *error)
 {
@@ -307,9 +312,10 @@ int core_priority(struct core *core, int64_t id, int priority, struct error *err
 
 /* ---- A job runs already, or more is known of it ------------------------------------------------- */
 
-static void show_leaves(const struct core *core, struct job *job)
+static void show_place(const struct core *core, struct job *job)
 {
     const struct topology *topology = core->nodes.topology;
+    job->view.speed = nodes_slowest(&core->nodes, job->nodes, job->view.nodes);
     job->view.leaves = topology ? topology_leaves(topology, job->nodes, job->view.nodes) : 0;
 }
 
@@ -356,7 +362,7 @@ static void run_adopted(struct core *core, double now, struct job *job, const st
     if (place->resized > place->started)
         view->resized = place->resized;
     view->nodes = place->nodes;
-    show_leaves(core, job);
+    show_place(core, job);
     samples_at(&job->samples, place->nodes);
     view->target = place->target;
     if (place->target < place->nodes)
@@ -456,7 +462,7 @@ static void start_job(struct core *core, struct job *job, struct decision *decis
     job->view.state = EPOP_POLICY_RUNS;
     job->view.started = job->view.resized = core->now;
     job->view.nodes = job->view.target = decision->to;
-    show_leaves(core, job);
+    show_place(core, job);
     samples_at(&job->samples, decision->to);
     job_left_starts(job, core->now);
     job_queue_add(&core->running, job);
@@ -630,7 +636,7 @@ static void settle_size(const struct core *core, struct job *job, int nodes)
     if (nodes != job->view.nodes)
         balance_forget(&job->balance);
     job->view.nodes = job->view.target = nodes;
-    show_leaves(core, job);
+    show_place(core, job);
     samples_at(&job->samples, nodes);
     job->view.state = EPOP_POLICY_RUNS;
 }
@@ -652,7 +658,8 @@ int core_committed(struct core *core, double now, int64_t id, double latency, do
     if (!(isfinite(latency) && isfinite(stall) && latency >= 0 && stall >= 0))
         return error_set(error, ERROR_FAILED, "job %lld: a resize of %g s that stalled it for %g s", (long long)id,
                          latency, stall);
-    job_left_resized(job, now, stall, job->view.nodes, job->view.target);
+    int to = job->view.target;
+    job_left_resized(job, now, stall, to, nodes_slowest(&core->nodes, job->nodes, to));
     forget_shrink(core, job);
     keep_nodes(core, job, job->view.target);
     settle_size(core, job, job->view.target);
@@ -721,7 +728,7 @@ int core_came_out(struct core *core, double now, int64_t id, const int *nodes, i
     nodes_take(&core->nodes, nodes, count, id);
     memmove(job->nodes, nodes, (size_t)count * sizeof *nodes);
     if (count != job->view.nodes) {
-        job_left_resized(job, now, 0, job->view.nodes, count);
+        job_left_resized(job, now, 0, count, nodes_slowest(&core->nodes, nodes, count));
         job->view.resized = now;
     }
     settle_size(core, job, count);

@@ -26,6 +26,8 @@ void core_destroy(struct core *core);
 void core_set_watts(struct core *core, int node, double idle, double busy);
 /* As long as the core is there, so is the tree, and it does not change. Before any job comes. -1: no memory. */
 int core_set_topology(struct core *core, const struct topology *topology);
+/* Relative; at first 1. Before any job comes. -1: no memory. */
+int core_set_speed(struct core *core, int node, double speed);
 
 /* ---- What the site tells ------------------------------------------------------------------------ */
 /* Each returns 0, or -1 with the reason when that cannot be (no such job, not in that state, more nodes than there are

@@ -137,6 +137,7 @@ void job_waits(struct job *job)
     view->state = EPOP_POLICY_WAITS;
     view->started = view->resized = -1;
     view->nodes = view->target = view->asked = view->leaves = 0;
+    view->speed = 1;
     view->left = view->limit;
     job->area = 0;
     job->loop = 0;
@@ -274,15 +275,16 @@ void job_left_stalled(struct job *job, double now, double stall)
     job_left_show(job, now);
 }
 
-void job_left_resized(struct job *job, double now, double stall, int from, int to)
+void job_left_resized(struct job *job, double now, double stall, int to, double speed)
 {
-    double scale = (double)from / to;
+    int from = job->view.nodes;
+    double scale = (double)from / to, told = scale * job->view.speed / speed;
     job->area += from * (now - job->view.resized);
     stand_still(job, now, stall);
     job->left = job->left > 0 ? job->left * scale : job->left;
-    job->told = job->told > 0 ? job->told * scale : job->told;
+    job->told = job->told > 0 ? job->told * told : job->told;
     for (int i = job->phase; i < job->phase_count; i++)
-        job->begins[i] = job->begins[i] > 0 ? job->begins[i] * scale : job->begins[i];
+        job->begins[i] = job->begins[i] > 0 ? job->begins[i] * told : job->begins[i];
     job_left_show(job, now);
 }
 

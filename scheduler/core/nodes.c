@@ -19,7 +19,7 @@ int nodes_init(struct nodes *nodes, int count)
         return -1;
     }
     for (int i = 0; i < count; i++) {
-        nodes->items[i] = (epop_policy_node_t){.state = EPOP_NODE_IDLE, .job = -1, .leaf = -1};
+        nodes->items[i] = (epop_policy_node_t){.state = EPOP_NODE_IDLE, .job = -1, .leaf = -1, .speed = 1};
         nodes->free[i / WORD] |= UINT64_C(1) << i % WORD;
     }
     return 0;
@@ -30,16 +30,18 @@ void nodes_free(struct nodes *nodes)
     free(nodes->items);
     free(nodes->free);
     free(nodes->below);
+    free(nodes->quick);
+    free(nodes->speeds);
     *nodes = (struct nodes){0};
 }
 
-/* The first one from `from` on that is idle, or that is not; `count` if there is none. */
-static int next_node(const struct nodes *nodes, int from, int idle)
+/* The first one from `from` on that may be chosen, or that may not; `count` if there is none. */
+static int next_node(const struct nodes *nodes, int from, int usable)
 {
     int word = from / WORD, last = nodes->count / WORD;
     uint64_t mask = ~UINT64_C(0) << from % WORD;
     for (; word <= last; word++, mask = ~UINT64_C(0)) {
-        uint64_t bits = (idle ? nodes->free[word] : ~nodes->free[word]) & mask;
+        uint64_t bits = (usable ? nodes->usable[word] : ~nodes->usable[word]) & mask;
         if (bits) {
             int found = word * WORD + __builtin_ctzll(bits);
             return found < nodes->count ? found : nodes->count;
@@ -75,7 +77,7 @@ static void choose_near(const struct nodes *nodes, int count, int *chosen)
 
 /* ---- By switches -------------------------------------------------------------------------------- */
 
-/* `below` counts what is still to be looked at below each switch: idle nodes, or those of a job. */
+/* `below` counts what is still to be looked at below each switch: nodes that may be chosen, or those of a job. */
 
 int nodes_set_topology(struct nodes *nodes, const struct topology *topology)
 {
@@ -102,7 +104,7 @@ static void count_none(const struct nodes *nodes)
     memset(nodes->below, 0, ((size_t)nodes->topology->count + 1) * sizeof *nodes->below);
 }
 
-static void count_idle(const struct nodes *nodes)
+static void count_usable(const struct nodes *nodes)
 {
     count_none(nodes);
     for (int i = next_node(nodes, 0, 1); i < nodes->count; i = next_node(nodes, i + 1, 1))
@@ -115,17 +117,18 @@ struct chosen {
     int count;
 };
 
-static bool is_idle(const struct nodes *nodes, int node)
+static bool is_usable(const struct nodes *nodes, int node)
 {
-    return nodes->items[node].state == EPOP_NODE_IDLE;
+    return nodes->usable[node / WORD] >> node % WORD & 1;
 }
 
-/* Where among the nodes of a leaf the shortest run of at least so many idle neighbours begins; 0: there is none. */
+/* Where among the nodes of a leaf the shortest run of at least so many neighbours that may be chosen begins; 0: there
+ * is none. */
 static int run_below(const struct nodes *nodes, const struct topology_branch *leaf, int length)
 {
     int best = 0, shortest = leaf->count + 1;
     for (int i = 0, end; i < leaf->count; i = end) {
-        for (end = i; end < leaf->count && is_idle(nodes, leaf->members[end]) &&
+        for (end = i; end < leaf->count && is_usable(nodes, leaf->members[end]) &&
                       leaf->members[end] - leaf->members[i] == end - i;)
             end++;
         if (end - i >= length && end - i < shortest) {
@@ -144,7 +147,7 @@ static void choose_below_leaf(const struct nodes *nodes, int at, int count, stru
     int i = run_below(nodes, leaf, count);
     count_below(nodes, at, -count);
     for (; count > 0; i++)
-        if (is_idle(nodes, leaf->members[i])) {
+        if (is_usable(nodes, leaf->members[i])) {
             chosen->list[chosen->count++] = leaf->members[i];
             count--;
         }
@@ -252,15 +255,72 @@ static int ascending(const void *one, const void *other)
 static void choose_by_switches(const struct nodes *nodes, const int *list, int held, int count, int *chosen)
 {
     struct chosen all = {.list = chosen};
-    count_idle(nodes);
+    count_usable(nodes);
     int more = choose_at_home(nodes, list, held, count, &all);
     if (more)
         choose_below(nodes, held ? common_switch(nodes, list, held, more) : lowest_switch(nodes, more), more, &all);
     qsort(chosen, (size_t)count, sizeof *chosen, ascending);
 }
 
-void nodes_choose(const struct nodes *nodes, const int *list, int held, int count, int *chosen)
+/* ---- By speed ----------------------------------------------------------------------------------- */
+
+int nodes_set_speed(struct nodes *nodes, int node, double speed)
 {
+    if (!nodes->quick) {
+        nodes->quick = calloc((size_t)nodes->count / WORD + 1, sizeof *nodes->quick);
+        nodes->speeds = calloc((size_t)nodes->count, sizeof *nodes->speeds);
+    }
+    if (!nodes->quick || !nodes->speeds)
+        return -1;
+    nodes->items[node].speed = speed;
+    return 0;
+}
+
+double nodes_slowest(const struct nodes *nodes, const int *list, int count)
+{
+    double slowest = INFINITY;
+    for (int i = 0; i < count; i++)
+        slowest = fmin(slowest, nodes->items[list[i]].speed);
+    return slowest;
+}
+
+static int descending(const void *one, const void *other)
+{
+    double a = *(const double *)one, b = *(const double *)other;
+    return (a < b) - (a > b);
+}
+
+/* Of all idle ones, sorted; how many there are. */
+static int sort_speeds(const struct nodes *nodes)
+{
+    int idle = 0;
+    for (int i = 0; i < nodes->count; i++)
+        if (nodes->items[i].state == EPOP_NODE_IDLE)
+            nodes->speeds[idle++] = nodes->items[i].speed;
+    qsort(nodes->speeds, (size_t)idle, sizeof *nodes->speeds, descending);
+    return idle;
+}
+
+/* Those with speeds from `least` on, up to what is needed to have so many: no slower than the job is, where there are
+ * enough of them. */
+static void limit_speed(struct nodes *nodes, const int *list, int held, int count)
+{
+    int idle = sort_speeds(nodes), enough = count;
+    double least = fmin(nodes->speeds[count - 1], nodes_slowest(nodes, list, held));
+    while (enough < idle && nodes->speeds[enough] >= least)
+        enough++;
+    double most = nodes->speeds[enough - count];
+    memset(nodes->quick, 0, ((size_t)nodes->count / WORD + 1) * sizeof *nodes->quick);
+    for (int i = 0; i < nodes->count; i++)
+        if (nodes->items[i].state == EPOP_NODE_IDLE && nodes->items[i].speed >= least && nodes->items[i].speed <= most)
+            nodes->quick[i / WORD] |= UINT64_C(1) << i % WORD;
+}
+
+void nodes_choose(struct nodes *nodes, const int *list, int held, int count, int *chosen)
+{
+    nodes->usable = nodes->quick ? nodes->quick : nodes->free;
+    if (nodes->quick)
+        limit_speed(nodes, list, held, count);
     if (nodes->topology)
         choose_by_switches(nodes, list, held, count, chosen);
     else
@@ -329,14 +389,54 @@ static void order_list(int *list, int held)
     memcpy(list + kept, leaving, (size_t)left * sizeof *list);
 }
 
-void nodes_leave(const struct nodes *nodes, int *list, int held, int count)
+static void leave_switches(const struct nodes *nodes, int *list, int held, int count)
 {
-    if (!nodes->topology)
-        return;
     count_none(nodes);
     for (int i = 0; i < held; i++)
-        count_below(nodes, nodes->items[list[i]].leaf, 1);
+        if (list[i] >= 0)
+            count_below(nodes, nodes->items[list[i]].leaf, 1);
     leave_below(nodes, nodes->topology->count, list, held, count);
+}
+
+static void leave_last(int *list, int held, int count)
+{
+    for (int i = held - 1; i > 0 && count > 0; i--)
+        if (list[i] >= 0) {
+            list[i] = marked(list[i]);
+            count--;
+        }
+}
+
+/* All that are slower than the others, as long as they are no more than are to leave; how many still are. */
+static int leave_slowest(const struct nodes *nodes, int *list, int held, int count)
+{
+    for (;;) {
+        double slowest = nodes->items[list[0]].speed;
+        int slow = 0;
+        for (int i = 1; i < held; i++)
+            if (list[i] >= 0 && nodes->items[list[i]].speed < slowest)
+                slowest = nodes->items[list[i]].speed;
+        for (int i = 0; i < held; i++)
+            slow += list[i] >= 0 && nodes->items[list[i]].speed <= slowest;
+        if (slow > count || nodes->items[list[0]].speed <= slowest)
+            return count;
+        for (int i = 1; i < held; i++)
+            if (list[i] >= 0 && nodes->items[list[i]].speed <= slowest)
+                list[i] = marked(list[i]);
+        count -= slow;
+    }
+}
+
+void nodes_leave(const struct nodes *nodes, int *list, int held, int count)
+{
+    if (!nodes->topology && !nodes->quick)
+        return;
+    if (nodes->quick)
+        count = leave_slowest(nodes, list, held, count);
+    if (nodes->topology)
+        leave_switches(nodes, list, held, count);
+    else
+        leave_last(list, held, count);
     order_list(list, held);
 }
 

@@ -13,6 +13,9 @@ struct nodes {
     int count, idle, down;
     const struct topology *topology; /* NULL: none is known */
     int *below;                      /* for what is looked at: nodes below each switch */
+    const uint64_t *usable;          /* while some are chosen: a bit for each that may be */
+    uint64_t *quick;                 /* room for that, and for speeds; NULL: all are as fast as the others */
+    double *speeds;
 };
 
 /* All idle. -1: no memory. */
@@ -22,17 +25,25 @@ void nodes_free(struct nodes *nodes);
 /* The tree, which stays where it is. -1: no memory. */
 int nodes_set_topology(struct nodes *nodes, const struct topology *topology);
 
+/* How fast it is; at first 1. -1: no memory. */
+int nodes_set_speed(struct nodes *nodes, int node, double speed);
+
+/* Of the slowest of them. */
+double nodes_slowest(const struct nodes *nodes, const int *list, int count);
+
 /*
  * `count` idle ones, ascending, for a job that has these `held` already. There must be that many. Without a topology:
  * the shortest run of neighbours that has them, the first of several; if there is none the lowest numbers. With one, of
  * a job that starts: below the lowest switch that has them, of several the one that has the fewest; there below as few
  * leaf switches as can be found by the same rule. A job that grows gets those below its own leaf switches first, then
- * those below the lowest switch that all its nodes are below and that has them.
+ * those below the lowest switch that all its nodes are below and that has them. Before all that those that make the
+ * job as fast as it can be, and none that are faster where enough others are.
  */
-void nodes_choose(const struct nodes *nodes, const int *list, int held, int count, int *chosen);
+void nodes_choose(struct nodes *nodes, const int *list, int held, int count, int *chosen);
 
-/* Which `count` of a job's nodes are to leave stands last then, and the others keep their order: without a topology the
- * last ones; with one those that empty switches with few of the job's nodes. The first stays. */
+/* Which `count` of a job's nodes are to leave stands last then, and the others keep their order: its slowest, if it is
+ * faster without; then without a topology the last ones, with one those that empty switches with few of the job's
+ * nodes. The first stays. */
 void nodes_leave(const struct nodes *nodes, int *list, int held, int count);
 
 /* An idle one becomes a job's; a job's becomes idle. */

@@ -304,6 +304,7 @@ static cJSON *job_as_json(const epop_policy_job_t *job, bool follows)
     put_number(item, "asked", job->asked);
     if (job->leaves > 0)
         put_number(item, "leaves", job->leaves);
+    put_number(item, "speed", job->speed);
     put_what_is_known(item, job);
     if (follows) {
         put_number(item, "easy_start", job->easy_start);
@@ -323,6 +324,7 @@ static cJSON *node_as_json(const epop_policy_node_t *node)
         put_number(item, "idle_watts", node->idle_watts);
         put_number(item, "busy_watts", node->busy_watts);
     }
+    put_number(item, "speed", node->speed);
     if (node->leaf >= 0)
         put_number(item, "leaf", node->leaf);
     return item;

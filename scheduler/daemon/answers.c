@@ -73,7 +73,8 @@ static cJSON *answers_node(const struct daemon_node *node)
                     add_number(object, "slots", node->slots) && add_text(object, "state", node->state) &&
                     (node->job < 0 || add_number(object, "job", (double)node->job)) &&
                     add_some_text(object, "reason", node->reason) && add_time(object, "since", node->since) &&
-                    add_known(object, "watts", node->watts) && add_some_text(object, "leaf", node->leaf);
+                    add_known(object, "watts", node->watts) && add_some_text(object, "leaf", node->leaf) &&
+                    add_known(object, "speed", node->speed);
     return whole_or_none(object, complete);
 }
 

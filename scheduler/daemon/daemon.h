@@ -55,6 +55,7 @@ struct daemon_node {
     int64_t job; /* -1: none */
     double since;
     double watts;     /* that it draws now; 0: not known */
+    double speed;     /* relative; 0: not known */
     const char *leaf; /* the switch that it is right below; NULL: not known */
 };
 

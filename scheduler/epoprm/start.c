@@ -23,7 +23,7 @@
 
 /* NULL, or 0: there was none, or it was not told. */
 struct before {
-    char *hosts, *policy, *launcher, *launcher_exec, *watts, *energy, *suspend, *resume, *topology;
+    char *hosts, *policy, *launcher, *launcher_exec, *watts, *energy, *suspend, *resume, *topology, *speeds;
     int local;
     double power_cap, suspend_after, preempt_after;
 };
@@ -50,6 +50,7 @@ static int read_words(struct journal *journal, struct before *before, struct err
                  read_word(journal, "watts", &before->watts, error) || read_word(journal, "power-cap", &cap, error) ||
                  read_word(journal, "energy", &before->energy, error) ||
                  read_word(journal, "topology", &before->topology, error) ||
+                 read_word(journal, "speeds", &before->speeds, error) ||
                  read_word(journal, "suspend", &before->suspend, error) ||
                  read_word(journal, "resume", &before->resume, error) ||
                  read_word(journal, "suspend-after", &after, error) ||
@@ -91,6 +92,7 @@ static void free_before(struct before *before)
     free(before->watts);
     free(before->energy);
     free(before->topology);
+    free(before->speeds);
     free(before->suspend);
     free(before->resume);
 }
@@ -250,11 +252,11 @@ static int check_arguments(const struct options *arguments)
         term_complain("start: --site: \"%s\" is none: hosts or slurm", arguments->site);
     else if (is_slurm(arguments) && (arguments->hosts || arguments->local || arguments->launcher))
         term_complain("start: --site slurm: the nodes are Slurm's, and who starts processes there");
-    else if (is_slurm(arguments) &&
-             (arguments->watts || arguments->energy || arguments->power_cap || arguments->suspend ||
-              arguments->resume || arguments->suspend_after || arguments->preempt_after || arguments->topology))
-        term_complain("start: --watts, --power-cap, --energy, --suspend, --preempt-after and --topology are of nodes "
-                      "that epoprm rules itself");
+    else if (is_slurm(arguments) && (arguments->watts || arguments->energy || arguments->power_cap ||
+                                     arguments->suspend || arguments->resume || arguments->suspend_after ||
+                                     arguments->preempt_after || arguments->topology || arguments->speeds))
+        term_complain("start: --watts, --power-cap, --energy, --suspend, --preempt-after, --topology and --speeds are "
+                      "of nodes that epoprm rules itself");
     else if (arguments->energy && strcmp(arguments->energy, "watts") && strcmp(arguments->energy, "rapl"))
         term_complain("start: --energy: \"%s\" is none: watts or rapl", arguments->energy);
     else if (!is_slurm(arguments) && (arguments->port || arguments->address_file || arguments->reader))
@@ -328,14 +330,17 @@ static char *policy_of(const struct options *arguments)
     return memchr(policy, '/', strcspn(policy, ",")) ? from_here(policy) : strdup(policy);
 }
 
-/* What switches the nodes are below, which may be said to be unknown again. */
-static void take_topology(struct hosts_options *options, const struct options *arguments, struct before *before)
+/* What switches the nodes are below, and how fast they are, which may be said to be unknown again. */
+static void take_nodes(struct hosts_options *options, const struct options *arguments, struct before *before)
 {
     if (arguments->topology) {
         free(before->topology);
         before->topology = strcmp(arguments->topology, "none") ? from_here(arguments->topology) : NULL;
     }
     options->topology = before->topology;
+    options->speeds = arguments->speeds ? arguments->speeds : before->speeds;
+    if (options->speeds && !strcmp(options->speeds, "none"))
+        options->speeds = NULL;
 }
 
 /* What is not given is as it was before. */
@@ -353,7 +358,7 @@ static int options_of(struct hosts_options *options, const struct options *argum
         options->policy = before->policy;
     options->launcher = arguments->launcher ? arguments->launcher : before->launcher;
     options->launcher_exec = arguments->launcher_exec ? arguments->launcher_exec : before->launcher_exec;
-    take_topology(options, arguments, before);
+    take_nodes(options, arguments, before);
     return take_power(options, arguments, before);
 }
 

@@ -199,6 +199,10 @@ static const struct option_row rows[] = {
      "are "
      "known)",
      OPT_TEXT(topology)},
+    {"speeds", "NODE=SPEED,...",
+     "nodes that compute faster or slower, as n3=0.5,n[4-6]=2; a job computes at\nthat of its slowest node; nodes are "
+     "n0, n1, ..., or as the topology has it (1)",
+     OPT_TEXT(speeds)},
     {"script", "FILE", "nodes that fail and resizes that are refused, one a line", OPT_TEXT(script)},
     {"replay", "FILE", "a recorded run (--output): the same decisions must come again", OPT_TEXT(replay)},
     {"output", "FILE", "write the schedules as JSON, all decisions with their reasons; -: the\nstandard output",

@@ -16,7 +16,7 @@ struct options {
     const char *workload;
     char **policies; /* NAME[,OPTION=VALUE...] each; owned */
     size_t policy_count, policy_room;
-    const char *output, *script, *replay, *topology;
+    const char *output, *script, *replay, *topology, *speeds;
     bool json, tsv, describe, list_policies, quiet, verbose, help, version, kill_at_limit;
     int nodes;
     bool seeded; /* --seed was given */

@@ -105,7 +105,8 @@ static cJSON *options_json(const struct options *options)
             add_share(json, "moldable", options->transform.moldable) &&
             add_share(json, "limit_factor", factor >= 1 ? factor : -1) &&
             add_share(json, "load", options->transform.load > 0 ? options->transform.load : -1) &&
-            (!options->topology || add_text(json, "topology", options->topology)));
+            (!options->topology || add_text(json, "topology", options->topology)) &&
+            (!options->speeds || add_text(json, "speeds", options->speeds)));
 }
 
 static cJSON *head_json(const char *schema, const struct options *options, const struct workload *workload)

@@ -11,6 +11,7 @@
 #include "runtime/base/clock.h"
 #include "runtime/base/json.h"
 #include "scheduler/core/policy.h"
+#include "scheduler/core/speeds.h"
 #include "scheduler/epopsim/options.h"
 #include "scheduler/epopsim/output.h"
 #include "scheduler/policies/policies.h"
@@ -228,6 +229,7 @@ struct cast {
     size_t count; /* of those that are open */
     struct script script;
     struct topology topology;
+    double *speeds; /* NULL: all nodes are alike */
     struct recorded recorded;
 };
 
@@ -238,6 +240,7 @@ static void close_cast(struct cast *cast)
     free(cast->policies);
     script_free(&cast->script);
     topology_free(&cast->topology);
+    free(cast->speeds);
     free_recorded(&cast->recorded);
 }
 
@@ -269,6 +272,15 @@ static int read_script(struct cast *cast, const struct workload *workload, struc
     return 0;
 }
 
+static int read_nodes(struct cast *cast, const struct workload *workload, struct error *error)
+{
+    const struct options *options = cast->options;
+    if (options->topology && topology_read(&cast->topology, options->topology, NULL, workload->nodes, error))
+        return -1;
+    const char *const *names = (const char *const *)cast->topology.names;
+    return options->speeds ? speeds_read(&cast->speeds, options->speeds, names, workload->nodes, error) : 0;
+}
+
 /* Without any named: those of the replay, or those that are usually compared. */
 static int name_policies(struct cast *cast, struct options *options, struct error *error)
 {
@@ -285,8 +297,7 @@ static int open_cast(struct cast *cast, struct options *options, const struct wo
     if ((options->replay && read_recorded(&cast->recorded, options->replay, error)) ||
         name_policies(cast, options, error))
         return -1;
-    if (read_script(cast, workload, error) ||
-        (options->topology && topology_read(&cast->topology, options->topology, NULL, workload->nodes, error)))
+    if (read_script(cast, workload, error) || read_nodes(cast, workload, error))
         return -1;
     cast->policies = calloc(options->policy_count, sizeof *cast->policies);
     if (!cast->policies)
@@ -306,13 +317,14 @@ static int run_one(struct trial *trial, const struct cast *cast, size_t place, c
                                     .policy = &cast->policies[place],
                                     .script = options->script ? &cast->script : NULL,
                                     .topology = options->topology ? &cast->topology : NULL,
+                                    .speeds = cast->speeds,
                                     .costs = options->costs,
                                     .latency = options->latency,
                                     .noise = options->noise,
                                     .kill_at_limit = options->kill_at_limit,
                                     .seed = options->transform.seed,
                                     .brief = !options->output && !options->replay,
-                                    .exact = !options->script && limits_are_exact(workload),
+                                    .exact = !options->script && !cast->speeds && limits_are_exact(workload),
                                     .progress = bar_show,
                                     .context = &bar};
     *trial = (struct trial){.spec = options->policies[place]};

@@ -260,6 +260,7 @@ static void list_nodes(void *context, void (*each)(void *to, const struct daemon
                                              : "idle";
         view.slots = node->slots;
         view.job = node->job;
+        view.speed = node->speed;
         view.leaf = hosts->topology.count ? hosts->topology.switches[hosts->topology.leaves[i]].name : NULL;
         view.since = node->since;
         view.watts = hosts_power_draw(node);
@@ -401,7 +402,7 @@ static int read_nodes(struct hosts *hosts, struct error *error)
     hosts->core = core_create(hosts->node_count, &costs, options->power_cap);
     if (!hosts->core)
         return error_memory(error);
-    return hosts_nodes_topology(hosts, error) || hosts_power_begin(hosts, error) || hosts_idle_begin(hosts, error);
+    return hosts_nodes_described(hosts, error) || hosts_power_begin(hosts, error) || hosts_idle_begin(hosts, error);
 }
 
 static int write_meta(struct hosts *hosts, struct error *error)
@@ -418,6 +419,7 @@ static int write_meta(struct hosts *hosts, struct error *error)
                    write_word(hosts, "launcher-exec", hosts->options->launcher_exec, error) ||
                    write_word(hosts, "watts", hosts->options->watts, error) ||
                    write_word(hosts, "power-cap", cap, error) ||
+                   write_word(hosts, "speeds", hosts->options->speeds, error) ||
                    write_word(hosts, "topology", hosts->options->topology, error) ||
                    write_word(hosts, "energy", hosts->options->energy, error) ||
                    write_word(hosts, "suspend", hosts->options->suspend, error) ||

@@ -17,6 +17,7 @@
 #include "runtime/base/proctree.h"
 #include "runtime/hydra/hydra.h"
 #include "runtime/wire/loop.h"
+#include "scheduler/core/speeds.h"
 #include "scheduler/hosts/launch.h"
 #include "scheduler/hosts/state.h"
 
@@ -98,19 +99,49 @@ int hosts_nodes_local(struct hosts *hosts, int count, struct error *error)
     return 0;
 }
 
-int hosts_nodes_topology(struct hosts *hosts, struct error *error)
+static int set_speeds(struct hosts *hosts, const double *speeds)
+{
+    for (int i = 0; i < hosts->node_count; i++) {
+        hosts->nodes[i].speed = speeds[i];
+        if (core_set_speed(hosts->core, i, speeds[i]))
+            return -1;
+    }
+    return 0;
+}
+
+static int take_topology(struct hosts *hosts, const char *const *names, struct error *error)
 {
     const char *path = hosts->options->topology;
-    const char **names = path ? calloc((size_t)hosts->node_count, sizeof *names) : NULL;
-    if (!path || !names)
-        return path ? error_memory(error) : 0;
-    for (int i = 0; i < hosts->node_count; i++)
-        names[i] = hosts->nodes[i].name;
-    int failed = topology_read(&hosts->topology, path, names, hosts->node_count, error);
-    free(names);
-    if (failed)
+    if (!path)
+        return 0;
+    if (topology_read(&hosts->topology, path, names, hosts->node_count, error))
         return -1;
     return core_set_topology(hosts->core, &hosts->topology) ? error_memory(error) : 0;
+}
+
+static int take_speeds(struct hosts *hosts, const char *const *names, struct error *error)
+{
+    const char *text = hosts->options->speeds;
+    double *speeds = NULL;
+    if (!text)
+        return 0;
+    if (speeds_read(&speeds, text, names, hosts->node_count, error))
+        return -1;
+    int failed = set_speeds(hosts, speeds);
+    free(speeds);
+    return failed ? error_memory(error) : 0;
+}
+
+int hosts_nodes_described(struct hosts *hosts, struct error *error)
+{
+    const char **names = calloc((size_t)hosts->node_count, sizeof *names);
+    if (!names)
+        return error_memory(error);
+    for (int i = 0; i < hosts->node_count; i++)
+        names[i] = hosts->nodes[i].name;
+    int failed = take_topology(hosts, names, error) || take_speeds(hosts, names, error);
+    free(names);
+    return failed ? -1 : 0;
 }
 
 void hosts_nodes_free(struct hosts *hosts)

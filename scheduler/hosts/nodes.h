@@ -12,8 +12,8 @@
 int hosts_nodes_read(struct hosts *hosts, const char *text, struct error *error);
 /* local1 ... on this machine, one slot each. */
 int hosts_nodes_local(struct hosts *hosts, int count, struct error *error);
-/* The switches that they are below, where the daemon was told a file. */
-int hosts_nodes_topology(struct hosts *hosts, struct error *error);
+/* What the daemon was told of them: the switches that they are below, and how fast they are. */
+int hosts_nodes_described(struct hosts *hosts, struct error *error);
 void hosts_nodes_free(struct hosts *hosts);
 
 /* Looks at all of them, and from then on at those that are down or suspect. -1: no memory. */

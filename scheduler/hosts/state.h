@@ -38,6 +38,7 @@ struct hosts_node {
     double since;
     int64_t job;                   /* that holds it; -1: none */
     double idle_watts, busy_watts; /* 0: not known */
+    double speed;                  /* relative, by --speeds */
     enum hosts_power power;        /* it was switched off, or is being switched on */
     struct waking *waking;         /* the command that does it; NULL: none runs */
     double idle_since;             /* 0: not looked at yet */

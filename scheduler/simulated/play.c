@@ -25,7 +25,7 @@ static int resume_iterations(struct run *run, struct play *play, struct error *e
 {
     const struct phase *phase = phase_of(play);
     play->since = run->now;
-    play->pace = phase_iteration(phase, play->nodes);
+    play->pace = phase_iteration(phase, play->nodes) / play->speed;
     return run_expect(run, play, EVENT_PHASE, run->now + (phase->iterations - play->done) * play->pace, error);
 }
 
@@ -247,6 +247,15 @@ static void leave_place(const struct run *run, struct play *play)
     play->leaves = play->least = 0;
 }
 
+static double slowest_of(const struct run *run, const struct stay *held)
+{
+    const double *speeds = run->simulation->speeds;
+    double slowest = speeds ? INFINITY : 1;
+    for (int i = 0; speeds && i < held->count; i++)
+        slowest = fmin(slowest, speeds[held->nodes[i]]);
+    return slowest;
+}
+
 /* It computes on what it holds from now on. */
 static void take_place(const struct run *run, struct play *play)
 {
@@ -254,6 +263,7 @@ static void take_place(const struct run *run, struct play *play)
     const struct stay *held = record_held(play->record);
     leave_place(run, play);
     play->placed = run->now;
+    play->speed = slowest_of(run, held);
     if (!topology)
         return;
     play->leaves = topology_leaves(topology, held->nodes, held->count);

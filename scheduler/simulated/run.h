@@ -77,6 +77,7 @@ struct play {
     struct play_resize resize;
     int leaves, least; /* leaf switches that it computes below, and how few could be; 0: not known, or it waits */
     double placed;     /* since when */
+    double speed;      /* of its slowest node */
     double measured_from, sample_at; /* `done`: when the present size or phase began, of the next sample */
     double sampled;                  /* `done`: at the last one, or when that began */
     int samples;                     /* since then */

@@ -97,8 +97,12 @@ static int begin_core(struct run *run, struct error *error)
     for (int i = 0; i < workload->nodes; i++)
         core_set_watts(run->core, i, workload->idle_watts, workload->busy_watts);
     const struct topology *topology = run->simulation->topology;
+    const double *speeds = run->simulation->speeds;
     if (topology && core_set_topology(run->core, topology))
         return error_memory(error);
+    for (int i = 0; speeds && i < workload->nodes; i++)
+        if (core_set_speed(run->core, i, speeds[i]))
+            return error_memory(error);
     return ledger_init(&run->ledger, workload->nodes, error);
 }
 

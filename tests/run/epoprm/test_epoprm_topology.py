@@ -1,4 +1,4 @@
-"""epoprm start --topology: jobs are kept below few switches, and it is told below how many."""
+"""epoprm start --topology and --speeds: jobs are kept below few switches, and on nodes of one speed."""
 
 import json
 
@@ -72,7 +72,27 @@ def test_a_job_starts_below_one_switch(rule, space):
     daemon.check()
 
 
-def test_files_that_make_no_sense(space):
+def test_a_job_gets_fast_nodes(rule):
+    """Also of the next daemon, until it is told that there are none."""
+    daemon = rule("--local", "4", "--speeds", "local[1-2]=0.5,local4=2", policy="easy")
+    assert [place(daemon, 1)[1] for _ in range(2)] == ["local4", "local3"]
+    assert {name: one["speed"] for name, one in daemon.nodes().items()} == {"local1": 0.5, "local2": 0.5, "local3": 1, "local4": 2}
+    validate("epoprm", daemon.request("nodes"), "answer")
+    daemon.stop()
+    daemon = rule("--local", "4", policy="easy")
+    _, at = place(daemon, 2)
+    assert at == "local3,local4"
+    _, at = place(daemon, 2)
+    assert at == "local1,local2"
+    daemon.stop()
+    daemon = rule("--local", "4", "--speeds", "none", policy="easy")
+    _, at = place(daemon, 2)
+    assert at == "local1,local2" and "speed" not in daemon.nodes()["local1"]
+    daemon.stop()
+    daemon.check()
+
+
+def test_what_makes_no_sense(space):
     def refused(words, text):
         write(space, text)
         daemon = ruling.Daemon(space, "--local", "2", *words, policy="easy").start(ready=False)
@@ -83,6 +103,10 @@ def test_files_that_make_no_sense(space):
     assert f"{space.directory}/topology.conf:2: a line is" in refused(file, "# ours\nSwitchName=a\n")
     assert "topology.conf: node local2 is below no switch" in refused(file, "SwitchName=a Nodes=local1\n")
     assert "nowhere: No such file" in refused(["--topology", "nowhere"], "")
+    assert "--speeds: there is no node n1" in refused(["--speeds", "n1=2"], "")
+    daemon = ruling.Daemon(space, "--site", "slurm", "--speeds", "n1=2", policy="easy").start(ready=False)
+    result = daemon.running.wait()
+    assert result.status == 2 and "of nodes that epoprm rules itself" in result.err, result
 
 
 def test_the_highest_ranks_leave_where_all_processes_are_there_from_the_start(rule, space):

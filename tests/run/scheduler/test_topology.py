@@ -1,4 +1,4 @@
-"""epopsim --topology: where jobs run below switches, what is told of it, and files that make no sense."""
+"""epopsim --topology and --speeds: where jobs run, how long, what is told of it, and what makes no sense."""
 
 import json
 
@@ -96,3 +96,52 @@ def test_files_that_make_no_sense(space, text, said):
     assert result.err.startswith("epopsim: ") and f"topology.conf:{said}" in result.err, result
     result = epopsim(space, "--policy", "easy", "--topology", "nowhere", trace(space, (0, 1, 1)))
     assert result.status == 2 and "nowhere: No such file" in result.err, result
+
+
+# ---- Speeds ----
+
+def times(run):
+    return [(one["start"], one["end"]) for one in run["jobs"]]
+
+
+def test_a_job_computes_at_the_speed_of_its_slowest_node(space):
+    """The first takes fast nodes, the second as well as it can, the third does not fit on fast ones alone."""
+    jobs = trace(space, (0, 100, 4), (0, 100, 4), (1000, 100, 6))
+    run, options = played(space, "--policy", "easy", "--speeds", "n[0-3]=0.5", jobs)
+    assert places(run) == [["4-7"], ["0-3"], ["0-5"]] and times(run) == [(0, 100), (0, 200), (1000, 1200)]
+    assert options["speeds"] == "n[0-3]=0.5"
+    run, _ = played(space, "--policy", "easy", "--speeds", "n[0-3]=0.5,m3=4", "--topology", topology(space), jobs)
+    assert places(run)[:2] == [["4-7"], ["0-3"]] and times(run)[0] == (0, 100)
+
+
+def test_speed_comes_before_neighbours(space):
+    """Two fast nodes of two switches, and then two slow ones of one."""
+    run, _ = played(space, "--policy", "easy", "--speeds", "n1=2,m2=2", "--topology", topology(space), trace(space, (0, 100, 2), (0, 100, 3)))
+    assert places(run) == [["1,6"], ["0,2-3"]] and times(run) == [(0, 50), (0, 100)]
+
+
+def test_a_resize_changes_the_speed(space):
+    """The second has done 100 s of 250 on a fast node, when it grows onto two slow ones: the rest takes 150 / (3 * 0.5) s."""
+    path = space.directory / "two.json"
+    work = lambda number, kind, nodes, most, seconds: {  # noqa: E731
+        "id": number, "kind": kind, "nodes": nodes, "max": most, "limit": 1000, "bytes": 0,
+        "phases": [{"iterations": 100, "seconds": seconds / 100, "speedup": {"model": "linear"}}]}
+    path.write_text(json.dumps({"schema": "epop.workload", "version": 1, "machine": {"nodes": 3},
+                                "jobs": [work(1, "rigid", 2, 2, 100), work(2, "malleable", 1, 3, 250)]}))
+    policy = space.directory / "own.py"
+    policy.write_text("#!/usr/bin/python3\nimport epop_policy\ndef decide(state, plan):\n"
+                      "    for job in state.waiting: plan.start(job, job.wanted, f'{[node.speed for node in state.nodes]}')\n"
+                      "    for job in state.running:\n"
+                      "        if plan.idle and job.kind == 'malleable' and job.state == 'runs': plan.resize(job, job.nodes + plan.idle, f'{job.speed}')\n"
+                      "epop_policy.run(decide)\n")
+    policy.chmod(0o755)
+    run, _ = played(space, "--policy", policy, "--resize-cost", "0", "--latency", "0", "--speeds", "n1=0.5,n2=0.5", path)
+    assert [one["reason"] for one in run["decisions"]] == ["[1, 0.5, 0.5]", "[1, 0.5, 0.5]", "1"]
+    assert places(run) == [["1-2"], ["0", "0-2"]]
+    assert times(run) == [(0, 100), (0, pytest.approx(200))]
+
+
+@pytest.mark.parametrize("text, said", [("n8=2", "there is no node n8"), ("n1=fast", "\"n1=fast\" is not NODE=SPEED"), ("n1=0", "is not NODE=SPEED"), ("", "is not NODE=SPEED")])
+def test_speeds_that_make_no_sense(space, text, said):
+    result = epopsim(space, "--policy", "easy", "--speeds", text, trace(space, (0, 1, 1)))
+    assert result.status == 2 and result.err.startswith("epopsim: --speeds: ") and said in result.err and result.err.count("\n") == 1, result
