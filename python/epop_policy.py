@@ -76,6 +76,12 @@ class Plan:
         self._add("resize", job, nodes, reason)
         self.idle -= max(0, nodes - job.nodes)
 
+    def move(self, job, reason):
+        """Moves a running job that has a `moved` to nodes below fewer leaf switches: it grows to moved.nodes now, and shrinks to what it has
+        before the policy is asked again."""
+        self._calls.append({"do": "move", "job": job.id, "reason": str(reason)})
+        self.idle -= job.moved.nodes - job.nodes
+
     def reserve(self, job, nodes, time, reason):
         """Promises a waiting job a start at `time`, until the next plan."""
         self._add("reserve", job, nodes, reason, time=float(time))

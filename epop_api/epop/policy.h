@@ -159,6 +159,8 @@ typedef struct epop_policy_state {
     int easy_count;
     const epop_policy_switch_t *switches; /* those of a topology file, in its order */
     int switch_count;                     /* 0: there is none */
+    double spread_cost; /* share by which an iteration is taken to last longer for each leaf switch that a job has more
+                           than it needs */
 } epop_policy_state_t;
 
 /* Returns non-zero if `nodes` is accepted. Local. */
@@ -183,6 +185,22 @@ EPOP_HOST int epop_plan_start(epop_plan_t *plan, const epop_policy_job_t *job, i
  * Local. */
 EPOP_HOST int epop_plan_resize(epop_plan_t *plan, const epop_policy_job_t *job, int nodes, const char *reason, ...)
     __attribute__((format(printf, 4, 5)));
+
+/* What comes of a move. */
+typedef struct epop_policy_move {
+    int nodes;    /* that the job has meanwhile */
+    int leaves;   /* leaf switches that it is below then */
+    double saves; /* share of its time that it takes less from then on, by the spread_cost */
+} epop_policy_move_t;
+
+/* Whether a running job that may be resized now can be moved below fewer leaf switches, onto nodes that are idle after
+ * this plan: it grows, and then shrinks to the nodes that it has now. Returns 0 if so. Local. */
+EPOP_HOST int epop_plan_moved(const epop_plan_t *plan, const epop_policy_job_t *job, epop_policy_move_t *move);
+
+/* Moves it: once it has grown, it is shrunk before the policy is asked again, where its phase allows that, unless the
+ * policy resizes it first. Local. */
+EPOP_HOST int epop_plan_move(epop_plan_t *plan, const epop_policy_job_t *job, const char *reason, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /* Promises a waiting job a start at `time`, until the next plan. Local. */
 EPOP_HOST int epop_plan_reserve(epop_plan_t *plan, const epop_policy_job_t *job, int nodes, double time,

@@ -83,12 +83,13 @@ void core_set_watts(struct core *core, int node, double idle, double busy)
     core->nodes.items[node].busy_watts = busy;
 }
 
-int core_set_topology(struct core *core, const struct topology *topology)
+int core_set_topology(struct core *core, const struct topology *topology, double spread_cost)
 {
     if (nodes_set_topology(&core->nodes, topology))
         return -1;
     core->view.switches = topology->switches;
     core->view.switch_count = topology->count;
+    core->view.spread_cost = spread_cost;
     return 0;
 }
 
@@ -421,20 +422,34 @@ static int reserve_memory(struct core *core)
                : 0;
 }
 
+static int ascending(const void *one, const void *other)
+{
+    return *(const int *)one - *(const int *)other;
+}
+
+/* Those that it lacks where it moves to; how many these are. */
+static int take_gathered(struct core *core, const struct job *job, const struct decision *decision, int *chosen)
+{
+    int most = decision->to - decision->from, leaves;
+    int count = nodes_gather(&core->nodes, job->nodes, decision->from, most, chosen, &leaves);
+    count = count < most ? count : most;
+    nodes_take(&core->nodes, chosen, count, job->view.id);
+    return count;
+}
+
 /* Idle nodes become the job's, behind those that it has. */
 static void take_idle(struct core *core, struct job *job, struct decision *decision, int *chosen)
 {
     int count = decision->to - decision->from;
-    nodes_choose(&core->nodes, job->nodes, decision->from, count, chosen);
-    nodes_take(&core->nodes, chosen, count, job->view.id);
+    int taken = decision->move == MOVE_THERE ? take_gathered(core, job, decision, chosen) : 0;
+    if (taken < count) {
+        nodes_choose(&core->nodes, job->nodes, decision->from, count - taken, chosen + taken);
+        nodes_take(&core->nodes, chosen + taken, count - taken, job->view.id);
+    }
+    qsort(chosen, (size_t)count, sizeof *chosen, ascending);
     for (int i = 0; i < count; i++)
         job->nodes[decision->from + i] = chosen[i];
     decision->count = count;
-}
-
-static int ascending(const void *one, const void *other)
-{
-    return *(const int *)one - *(const int *)other;
 }
 
 /* The last ones of its list will be given back. */
@@ -470,6 +485,8 @@ static void start_job(struct core *core, struct job *job, struct decision *decis
 
 static void resize_job(struct core *core, struct job *job, struct decision *decision, int *chosen)
 {
+    if (decision->move != MOVE_BACK)
+        job->back = decision->move == MOVE_THERE ? decision->from : 0;
     if (decision->to > decision->from) {
         take_idle(core, job, decision, chosen);
     } else {
@@ -504,6 +521,30 @@ static bool is_due(const struct job *job)
     return job->view.state == EPOP_POLICY_RUNS && job_may_balance(job) && balance_due(&job->balance);
 }
 
+static bool may_resize(const epop_policy_job_t *job)
+{
+    return job->kind >= EPOP_MALLEABLE && (job->phase_count < 1 || job->phases->elastic);
+}
+
+static bool accepts_now(const epop_policy_job_t *job, int nodes)
+{
+    return epop_policy_accepts(&job->range, nodes) &&
+           (job->phase_count < 1 || epop_policy_accepts(&job->phases->range, nodes));
+}
+
+/* Jobs that move, and have grown, shrink: no policy decides on them before. */
+static void plan_moves(struct core *core)
+{
+    for (int i = 0; i < core->view.running_count; i++) {
+        struct job *job = (struct job *)core->view.running[i];
+        const epop_policy_job_t *view = &job->view;
+        if (job->back < 1 || view->state != EPOP_POLICY_RUNS || !may_resize(view) || !accepts_now(view, job->back))
+            continue;
+        plan_back(&core->plan, job);
+        job->view.state = EPOP_POLICY_ADAPTS;
+    }
+}
+
 /* Jobs that are to balance adapt from now on, so that no policy decides on them by what is measured. */
 static void plan_balances(struct core *core)
 {
@@ -516,17 +557,18 @@ static void plan_balances(struct core *core)
     }
 }
 
-/* The plan is refused. */
-static void drop_balances(struct core *core)
+/* The plan is refused: what the core has decided itself. */
+static void drop_own(struct core *core)
 {
     for (size_t i = 0; i < core->plan.count; i++)
-        if (core->plan.items[i].kind == DECISION_BALANCE)
+        if (core->plan.items[i].kind == DECISION_BALANCE || core->plan.items[i].move == MOVE_BACK)
             jobs_find(&core->jobs, core->plan.items[i].job)->view.state = EPOP_POLICY_RUNS;
 }
 
 static void ask_policy(struct core *core, const struct policy *policy)
 {
-    plan_begin(&core->plan, &core->jobs, &core->view);
+    plan_begin(&core->plan, &core->jobs, &core->nodes, &core->view);
+    plan_moves(core);
     plan_balances(core);
     policy_decide(policy, &core->view, &core->plan);
     plan_end(&core->plan);
@@ -542,7 +584,7 @@ int core_decide(struct core *core, double now, const struct policy *policy, stru
     show_state(core, now);
     ask_policy(core, policy);
     if (core->plan.wrong || reserve_memory(core)) {
-        drop_balances(core);
+        drop_own(core);
         return !core->plan.wrong ? error_memory(error)
                                  : error_set(error, ERROR_REFUSED, "policy %s at %.3f: %s", policy_called(policy), now,
                                              core->plan.complaint);
@@ -663,6 +705,7 @@ int core_committed(struct core *core, double now, int64_t id, double latency, do
     forget_shrink(core, job);
     keep_nodes(core, job, job->view.target);
     settle_size(core, job, job->view.target);
+    job->back = job->view.nodes == job->back ? 0 : job->back;
     job->view.resized = now;
     count_resize(job, latency, stall);
     core->now = now;
@@ -692,6 +735,8 @@ int core_refused(struct core *core, double now, int64_t id, struct error *error)
         return -1;
     if (job->balance.goes)
         balance_refused(&job->balance);
+    if (job->view.target > job->view.nodes)
+        job->back = 0;
     forget_shrink(core, job);
     keep_nodes(core, job, job->view.nodes);
     settle_size(core, job, job->view.nodes);
@@ -731,6 +776,7 @@ int core_came_out(struct core *core, double now, int64_t id, const int *nodes, i
         job_left_resized(job, now, 0, count, nodes_slowest(&core->nodes, nodes, count));
         job->view.resized = now;
     }
+    job->back = count > job->back ? job->back : 0;
     settle_size(core, job, count);
     core->now = now;
     return 0;
@@ -856,17 +902,6 @@ int core_node(struct core *core, int node, bool up, struct error *error)
 
 /* ---- The site changes a job's size -------------------------------------------------------------- */
 
-static bool may_resize(const epop_policy_job_t *job)
-{
-    return job->kind >= EPOP_MALLEABLE && (job->phase_count < 1 || job->phases->elastic);
-}
-
-static bool accepts_now(const epop_policy_job_t *job, int nodes)
-{
-    return epop_policy_accepts(&job->range, nodes) &&
-           (job->phase_count < 1 || epop_policy_accepts(&job->phases->range, nodes));
-}
-
 /* The size without that node; 0: none is accepted. */
 static int smaller_size(const epop_policy_job_t *job)
 {
@@ -917,6 +952,7 @@ int core_vacate(struct core *core, double now, int node, const char *reason, str
     if (array_reserve(&core->chosen, &core->chosen_room, (size_t)job->view.nodes, sizeof *core->chosen))
         return error_memory(error);
     move_back(job, node);
+    job->back = 0;
     *decision = (struct decision){.kind = DECISION_RESIZE, .job = job->view.id, .from = job->view.nodes};
     decision->to = job->view.target = smaller_size(&job->view);
     choose_given(core, job, decision->from - 1, decision->from - 1 - decision->to);

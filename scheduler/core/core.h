@@ -24,8 +24,9 @@ struct core_costs {
 struct core *core_create(int nodes, const struct core_costs *costs, double power_cap);
 void core_destroy(struct core *core);
 void core_set_watts(struct core *core, int node, double idle, double busy);
-/* As long as the core is there, so is the tree, and it does not change. Before any job comes. -1: no memory. */
-int core_set_topology(struct core *core, const struct topology *topology);
+/* As long as the core is there, so is the tree, and it does not change. Before any job comes. spread_cost: as in
+ * epop_policy_state_t. -1: no memory. */
+int core_set_topology(struct core *core, const struct topology *topology, double spread_cost);
 /* Relative; at first 1. Before any job comes. -1: no memory. */
 int core_set_speed(struct core *core, int node, double speed);
 
@@ -109,6 +110,9 @@ int core_node(struct core *core, int node, bool up, struct error *error);
 /* BALANCE is the core's, not the policy's: the job adapts at its size. */
 enum decision_kind { DECISION_START, DECISION_RESIZE, DECISION_RESERVE, DECISION_BALANCE };
 
+/* Of a resize: it is one of two, by which a job moves. */
+enum decision_move { MOVE_NOT, MOVE_THERE, MOVE_BACK };
+
 #define DECISION_REASON_MAX 200
 
 struct decision {
@@ -119,6 +123,7 @@ struct decision {
     int count;
     double time; /* RESERVE: the start */
     char reason[DECISION_REASON_MAX];
+    enum decision_move move;
 };
 
 struct decisions {

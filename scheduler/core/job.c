@@ -138,6 +138,7 @@ void job_waits(struct job *job)
     view->started = view->resized = -1;
     view->nodes = view->target = view->asked = view->leaves = 0;
     view->speed = 1;
+    job->back = 0;
     view->left = view->limit;
     job->area = 0;
     job->loop = 0;

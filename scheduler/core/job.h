@@ -32,6 +32,7 @@ struct job {
     double stalled, late; /* sums of its resizes: seconds of stand-still, and from decision to commit */
     bool balances;        /* a balance may help, as it says */
     bool in_order;        /* only the nodes of its highest ranks can leave it */
+    int back;             /* it moves: the size that it shrinks to; 0: it does not */
     struct balance_rule balance;
     uint64_t planned; /* the last plan that has a decision on it */
 };

@@ -30,6 +30,7 @@ void nodes_free(struct nodes *nodes)
     free(nodes->items);
     free(nodes->free);
     free(nodes->below);
+    free(nodes->leaves);
     free(nodes->quick);
     free(nodes->speeds);
     *nodes = (struct nodes){0};
@@ -81,11 +82,12 @@ static void choose_near(const struct nodes *nodes, int count, int *chosen)
 
 int nodes_set_topology(struct nodes *nodes, const struct topology *topology)
 {
-    int *below = calloc((size_t)topology->count + 1, sizeof *below);
-    if (!below)
-        return -1;
     free(nodes->below);
-    nodes->below = below;
+    free(nodes->leaves);
+    nodes->below = calloc((size_t)topology->count + 1, sizeof *nodes->below);
+    nodes->leaves = calloc((size_t)topology->count + 1, sizeof *nodes->leaves);
+    if (!nodes->below || !nodes->leaves)
+        return -1;
     nodes->topology = topology;
     for (int i = 0; i < nodes->count; i++)
         nodes->items[i].leaf = topology->leaves[i];
@@ -327,6 +329,87 @@ void nodes_choose(struct nodes *nodes, const int *list, int held, int count, int
         choose_near(nodes, count, chosen);
 }
 
+/* ---- Below fewer switches ----------------------------------------------------------------------- */
+
+/* All idle ones that are no slower than the job. */
+static void use_no_slower(struct nodes *nodes, const int *list, int held)
+{
+    double least = nodes_slowest(nodes, list, held);
+    nodes->usable = nodes->quick ? nodes->quick : nodes->free;
+    if (!nodes->quick)
+        return;
+    memset(nodes->quick, 0, ((size_t)nodes->count / WORD + 1) * sizeof *nodes->quick);
+    for (int i = 0; i < nodes->count; i++)
+        if (nodes->items[i].state == EPOP_NODE_IDLE && nodes->items[i].speed >= least)
+            nodes->quick[i / WORD] |= UINT64_C(1) << i % WORD;
+}
+
+/* Of what the job has and could have below each leaf switch; how many it is below. */
+static int count_own(struct nodes *nodes, const int *list, int held)
+{
+    int leaves = 0;
+    use_no_slower(nodes, list, held);
+    count_usable(nodes);
+    memset(nodes->leaves, 0, ((size_t)nodes->topology->count + 1) * sizeof *nodes->leaves);
+    for (int i = 0; i < held; i++)
+        leaves += !nodes->leaves[nodes->items[list[i]].leaf].own++;
+    return leaves;
+}
+
+static int room_below(const struct nodes *nodes, int at)
+{
+    return nodes->leaves[at].own + nodes->below[at];
+}
+
+/* The next leaf switch for so many nodes: of those that have them the one with most of the job's own, else the one that
+ * has most. */
+static int next_target(const struct nodes *nodes, int count)
+{
+    int best = -1;
+    for (int at = 0; at < nodes->topology->count; at++) {
+        if (!nodes->topology->branches[at].leaf || nodes->leaves[at].target)
+            continue;
+        int room = room_below(nodes, at), most = best < 0 ? -1 : room_below(nodes, best);
+        bool fits = room >= count, fitted = most >= count;
+        if (fits && fitted ? nodes->leaves[at].own > nodes->leaves[best].own : room > most)
+            best = at;
+    }
+    return best;
+}
+
+/* How many leaf switches there are then, and how many nodes are lacking there. */
+static int choose_targets(struct nodes *nodes, int home, int held, int *lacking)
+{
+    int leaves = 1, room = room_below(nodes, home);
+    nodes->leaves[home].target = true;
+    *lacking = held - nodes->leaves[home].own;
+    for (; room < held; leaves++) {
+        int next = next_target(nodes, held - room);
+        nodes->leaves[next].target = true;
+        room += room_below(nodes, next);
+        *lacking -= nodes->leaves[next].own;
+    }
+    return leaves;
+}
+
+int nodes_gather(struct nodes *nodes, const int *list, int held, int count, int *chosen, int *leaves)
+{
+    struct chosen all = {.list = chosen};
+    int lacking;
+    if (!nodes->topology)
+        return 0;
+    int now = count_own(nodes, list, held);
+    *leaves = choose_targets(nodes, nodes->items[list[0]].leaf, held, &lacking);
+    if (*leaves >= now)
+        return 0;
+    for (int at = 0; chosen && at < nodes->topology->count; at++) {
+        int few = nodes->leaves[at].target ? nodes->below[at] : 0,
+            more = (lacking < count ? lacking : count) - all.count;
+        choose_below_leaf(nodes, at, few < more ? few : more, &all);
+    }
+    return lacking;
+}
+
 /* ---- Those that leave --------------------------------------------------------------------------- */
 
 /* What leaves is marked by a number below 0 until all of it is known. */
@@ -346,35 +429,26 @@ static void leave_leaf(const struct nodes *nodes, int at, int *list, int held, i
         }
 }
 
-/* The switch with the fewest of the job's nodes; the one that its first node is below comes last. */
-static int fewest_switch(const struct nodes *nodes, const struct topology_branch *branch, int home)
+/* Has the job fewer nodes below the one, or, level by level, above it? */
+static bool is_emptier(const struct nodes *nodes, int one, int other)
 {
-    int best = -1;
-    for (int i = 0; i < branch->count; i++) {
-        int at = branch->members[i];
-        bool stays = is_below(nodes->topology, home, at);
-        if (nodes->below[at] > 0 && !stays && (best < 0 || nodes->below[at] <= nodes->below[best]))
-            best = at;
+    while (one >= 0 && other >= 0 && nodes->below[one] == nodes->below[other]) {
+        one = topology_above(nodes->topology, one);
+        other = topology_above(nodes->topology, other);
     }
-    for (int i = 0; best < 0 && i < branch->count; i++)
-        if (is_below(nodes->topology, home, branch->members[i]))
-            best = branch->members[i];
-    return best;
+    return one >= 0 && (other < 0 || nodes->below[one] < nodes->below[other]);
 }
 
-static void leave_below(const struct nodes *nodes, int at, int *list, int held, int count)
+/* The leaf switch with the fewest of the job's nodes, the last of several; the one that its first node is below only
+ * where there is no other. */
+static int fewest_leaf(const struct nodes *nodes, int home)
 {
-    const struct topology_branch *branch = &nodes->topology->branches[at];
-    if (branch->leaf) {
-        leave_leaf(nodes, at, list, held, count);
-        return;
-    }
-    while (count > 0) {
-        int next = fewest_switch(nodes, branch, nodes->items[list[0]].leaf);
-        int few = nodes->below[next] < count ? nodes->below[next] : count;
-        leave_below(nodes, next, list, held, few);
-        count -= few;
-    }
+    int best = home;
+    for (int at = 0; at < nodes->topology->count; at++)
+        if (nodes->topology->branches[at].leaf && at != home && nodes->below[at] > 0 &&
+            (best == home || !is_emptier(nodes, best, at)))
+            best = at;
+    return best;
 }
 
 /* Those that are marked stand last, and are no longer marked. */
@@ -395,7 +469,12 @@ static void leave_switches(const struct nodes *nodes, int *list, int held, int c
     for (int i = 0; i < held; i++)
         if (list[i] >= 0)
             count_below(nodes, nodes->items[list[i]].leaf, 1);
-    leave_below(nodes, nodes->topology->count, list, held, count);
+    while (count > 0) {
+        int at = fewest_leaf(nodes, nodes->items[list[0]].leaf);
+        int few = nodes->below[at] < count ? nodes->below[at] : count;
+        leave_leaf(nodes, at, list, held, few);
+        count -= few;
+    }
 }
 
 static void leave_last(int *list, int held, int count)

@@ -3,9 +3,15 @@
 #define SCHEDULER_CORE_NODES_H
 
 #include <epop/policy.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "scheduler/core/topology.h"
+
+struct nodes_leaf {
+    int own;     /* nodes of the job */
+    bool target; /* it is to be below this one */
+};
 
 struct nodes {
     epop_policy_node_t *items;
@@ -13,6 +19,7 @@ struct nodes {
     int count, idle, down;
     const struct topology *topology; /* NULL: none is known */
     int *below;                      /* for what is looked at: nodes below each switch */
+    struct nodes_leaf *leaves;       /* of each switch, where a job is to be moved */
     const uint64_t *usable;          /* while some are chosen: a bit for each that may be */
     uint64_t *quick;                 /* room for that, and for speeds; NULL: all are as fast as the others */
     double *speeds;
@@ -40,6 +47,11 @@ double nodes_slowest(const struct nodes *nodes, const int *list, int count);
  * job as fast as it can be, and none that are faster where enough others are.
  */
 void nodes_choose(struct nodes *nodes, const int *list, int held, int count, int *chosen);
+
+/* As nodes_choose, for a job that moves below the fewest leaf switches that can have all its nodes, the first one of
+ * which stays: those that it lacks there, at most `count`, are chosen; NULL: none is. How many it lacks; 0: it is below
+ * no more now. *leaves: how many they are. */
+int nodes_gather(struct nodes *nodes, const int *list, int held, int count, int *chosen, int *leaves);
 
 /* Which `count` of a job's nodes are to leave stands last then, and the others keep their order: its slowest, if it is
  * faster without; then without a topology the last ones, with one those that empty switches with few of the job's

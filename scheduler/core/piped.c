@@ -276,7 +276,18 @@ static void put_what_is_known(cJSON *item, const epop_policy_job_t *job)
     put_number(item, "earlier", (double)job->earlier);
 }
 
-static cJSON *job_as_json(const epop_policy_job_t *job, bool follows)
+static void put_move(cJSON *item, const epop_plan_t *plan, const epop_policy_job_t *job)
+{
+    epop_policy_move_t move;
+    if (epop_plan_moved(plan, job, &move))
+        return;
+    cJSON *moved = cJSON_AddObjectToObject(item, "moved");
+    put_number(moved, "nodes", move.nodes);
+    put_number(moved, "leaves", move.leaves);
+    put_number(moved, "saves", move.saves);
+}
+
+static cJSON *job_as_json(const epop_policy_job_t *job, const epop_plan_t *plan, bool follows)
 {
     static const char *const states[] = {
         [EPOP_POLICY_WAITS] = "waits", [EPOP_POLICY_RUNS] = "runs", [EPOP_POLICY_ADAPTS] = "adapts"};
@@ -305,6 +316,8 @@ static cJSON *job_as_json(const epop_policy_job_t *job, bool follows)
     if (job->leaves > 0)
         put_number(item, "leaves", job->leaves);
     put_number(item, "speed", job->speed);
+    if (job->leaves > 1)
+        put_move(item, plan, job);
     put_what_is_known(item, job);
     if (follows) {
         put_number(item, "easy_start", job->easy_start);
@@ -355,14 +368,15 @@ static void put_uses(cJSON *item, const epop_policy_state_t *state)
     }
 }
 
-static void put_jobs(cJSON *item, const char *name, const epop_policy_job_t *const *jobs, int count, bool follows)
+static void put_jobs(cJSON *item, const char *name, const epop_policy_job_t *const *jobs, int count,
+                     const epop_plan_t *plan, bool follows)
 {
     cJSON *list = cJSON_AddArrayToObject(item, name);
     for (int i = 0; i < count; i++)
-        cJSON_AddItemToArray(list, job_as_json(jobs[i], follows));
+        cJSON_AddItemToArray(list, job_as_json(jobs[i], plan, follows));
 }
 
-static cJSON *state_as_json(const epop_policy_state_t *state, bool follows)
+static cJSON *state_as_json(const epop_policy_state_t *state, const epop_plan_t *plan, bool follows)
 {
     cJSON *item = cJSON_CreateObject(), *nodes = cJSON_AddArrayToObject(item, "nodes");
     put_number(item, "now", state->now);
@@ -371,14 +385,16 @@ static cJSON *state_as_json(const epop_policy_state_t *state, bool follows)
     put_number(item, "idle", state->idle);
     put_number(item, "coming", state->coming);
     put_number(item, "down", state->down);
-    put_jobs(item, "running", state->running, state->running_count, follows);
-    put_jobs(item, "waiting", state->waiting, state->waiting_count, follows);
+    put_jobs(item, "running", state->running, state->running_count, plan, follows);
+    put_jobs(item, "waiting", state->waiting, state->waiting_count, plan, follows);
     put_number(item, "resize_base", state->resize_base);
     put_number(item, "resize_per_node", state->resize_per_node);
     put_number(item, "resize_per_byte", state->resize_per_byte);
     put_number(item, "power_cap", state->power_cap);
-    if (state->switch_count > 0)
+    if (state->switch_count > 0) {
         put_switches(item, state);
+        put_number(item, "spread_cost", state->spread_cost);
+    }
     if (follows)
         put_uses(item, state);
     return item;
@@ -409,6 +425,11 @@ static int call_resize(epop_plan_t *plan, const epop_policy_job_t *job, const cJ
     return epop_plan_resize(plan, job, nodes_of(call), "%s", json_text(call, "reason"));
 }
 
+static int call_move(epop_plan_t *plan, const epop_policy_job_t *job, const cJSON *call)
+{
+    return epop_plan_move(plan, job, "%s", json_text(call, "reason"));
+}
+
 static int call_reserve(epop_plan_t *plan, const epop_policy_job_t *job, const cJSON *call)
 {
     return epop_plan_reserve(plan, job, nodes_of(call), json_number(call, "time", -1), "%s", json_text(call, "reason"));
@@ -417,7 +438,7 @@ static int call_reserve(epop_plan_t *plan, const epop_policy_job_t *job, const c
 static const struct {
     const char *name;
     int (*make)(epop_plan_t *plan, const epop_policy_job_t *job, const cJSON *call);
-} calls[] = {{"start", call_start}, {"resize", call_resize}, {"reserve", call_reserve}};
+} calls[] = {{"start", call_start}, {"resize", call_resize}, {"move", call_move}, {"reserve", call_reserve}};
 
 static int make_call(epop_plan_t *plan, const cJSON *call, int number)
 {
@@ -430,7 +451,7 @@ static int make_call(epop_plan_t *plan, const cJSON *call, int number)
             return plan_refuse(plan, "%s job %lld: no reason is given", what, (long long)job.id);
         return calls[i].make(plan, &job, call);
     }
-    return plan_refuse(plan, "plan[%d] of its answer: \"do\" is start, resize or reserve, not \"%.40s\"", number,
+    return plan_refuse(plan, "plan[%d] of its answer: \"do\" is start, resize, move or reserve, not \"%.40s\"", number,
                        what ? what : "");
 }
 
@@ -487,7 +508,7 @@ static void decide(const void *settings, const epop_policy_state_t *state, epop_
     char why[WHY_MAX];
     if (piped->process || !begin_again(piped, why)) {
         question = json_message("decide");
-        cJSON_AddItemToObject(question, "state", state_as_json(state, piped->table.follows_easy));
+        cJSON_AddItemToObject(question, "state", state_as_json(state, plan, piped->table.follows_easy));
         answer = ask(piped, question, why);
     }
     if (answer)

@@ -11,9 +11,10 @@
 
 /* ---- A plan is filled --------------------------------------------------------------------------- */
 
-void plan_begin(struct epop_plan *plan, const struct jobs *jobs, const epop_policy_state_t *state)
+void plan_begin(struct epop_plan *plan, const struct jobs *jobs, struct nodes *nodes, const epop_policy_state_t *state)
 {
     plan->jobs = jobs;
+    plan->nodes = nodes;
     plan->state = state;
     plan->count = 0;
     plan->number++;
@@ -141,21 +142,29 @@ static int take_decision(struct epop_plan *plan, struct decision decision, struc
     return 0;
 }
 
-__attribute__((format(printf, 3, 4))) static void take_balance(struct epop_plan *plan, struct job *job,
-                                                               const char *reason, ...)
+/* One of the core's own. */
+__attribute__((format(printf, 4, 5))) static void take_own(struct epop_plan *plan, struct job *job,
+                                                           struct decision decision, const char *reason, ...)
 {
-    int nodes = job->view.nodes;
-    struct decision decision = {.kind = DECISION_BALANCE, .job = job->view.id, .from = nodes, .to = nodes};
     va_list arguments;
+    decision.job = job->view.id;
+    decision.from = job->view.nodes;
     va_start(arguments, reason);
-    take_decision(plan, decision, job, 0, reason, arguments);
+    take_decision(plan, decision, job, decision.to - decision.from, reason, arguments);
     va_end(arguments);
+}
+
+void plan_back(struct epop_plan *plan, struct job *job)
+{
+    struct decision decision = {.kind = DECISION_RESIZE, .to = job->back, .move = MOVE_BACK};
+    take_own(plan, job, decision, "gives back what it has moved away from");
 }
 
 void plan_balance(struct epop_plan *plan, struct job *job)
 {
-    take_balance(plan, job, "balances first: imbalance %.2f at %d node%s", job->balance.last, job->view.nodes,
-                 job->view.nodes == 1 ? "" : "s");
+    struct decision decision = {.kind = DECISION_BALANCE, .to = job->view.nodes};
+    take_own(plan, job, decision, "balances first: imbalance %.2f at %d node%s", job->balance.last, job->view.nodes,
+             job->view.nodes == 1 ? "" : "s");
 }
 
 int epop_plan_start(epop_plan_t *plan, const epop_policy_job_t *given, int nodes, const char *reason, ...)
@@ -187,6 +196,67 @@ int epop_plan_resize(epop_plan_t *plan, const epop_policy_job_t *given, int node
     va_end(arguments);
     return result;
 }
+
+/* ---- Moves -------------------------------------------------------------------------------------- */
+
+/* The smallest size of the job and its phase from `least` on, up to `most`; 0: there is none. */
+static int size_from(const epop_policy_job_t *job, int least, int most)
+{
+    int nodes = least;
+    while (nodes <= most && !(epop_policy_accepts(&job->range, nodes) &&
+                              (job->phase_count < 1 || epop_policy_accepts(&job->phases->range, nodes))))
+        nodes++;
+    return nodes <= most ? nodes : 0;
+}
+
+static bool may_move(const struct epop_plan *plan, const struct job *job)
+{
+    const epop_policy_job_t *view = &job->view;
+    return job->planned != plan->number && view->kind >= EPOP_MALLEABLE && view->state == EPOP_POLICY_RUNS &&
+           !job->in_order && (view->phase_count < 1 || view->phases->elastic);
+}
+
+/* Times at `leaves`, and at its present ones, relative to the fewest that have so many nodes. */
+static double share_saved(const struct epop_plan *plan, const epop_policy_job_t *job, int leaves)
+{
+    int least = topology_least(plan->nodes->topology, job->nodes);
+    double cost = plan->state->spread_cost;
+    return 1 - (1 + cost * (leaves - least)) / (1 + cost * (job->leaves - least));
+}
+
+int epop_plan_moved(const epop_plan_t *plan, const epop_policy_job_t *given, epop_policy_move_t *move)
+{
+    const struct job *job = plan && plan->state && given ? jobs_find(plan->jobs, given->id) : NULL;
+    int leaves, lacking;
+    if (!job || !may_move(plan, job))
+        return -1;
+    lacking = nodes_gather(plan->nodes, job->nodes, job->view.nodes, 0, NULL, &leaves);
+    int nodes = lacking ? size_from(&job->view, job->view.nodes + lacking, job->view.nodes + plan->idle) : 0;
+    if (!nodes)
+        return -1;
+    *move = (epop_policy_move_t){.nodes = nodes, .leaves = leaves, .saves = share_saved(plan, &job->view, leaves)};
+    return 0;
+}
+
+int epop_plan_move(epop_plan_t *plan, const epop_policy_job_t *given, const char *reason, ...)
+{
+    struct job *job = plan && plan->state ? find_job(plan, DECISION_RESIZE, given) : NULL;
+    epop_policy_move_t move;
+    va_list arguments;
+    int result, from = job ? job->view.nodes : 0;
+    if (!job)
+        return -1;
+    if (epop_plan_moved(plan, given, &move))
+        return plan_refuse(plan, "move job %lld: there is nowhere that it could be moved to", (long long)given->id);
+    struct decision decision = {.kind = DECISION_RESIZE, .job = job->view.id, .from = from, .to = move.nodes};
+    decision.move = MOVE_THERE;
+    va_start(arguments, reason);
+    result = take_decision(plan, decision, job, move.nodes - from, reason, arguments);
+    va_end(arguments);
+    return result;
+}
+
+/* ---- Promises, and what is left ----------------------------------------------------------------- */
 
 static int check_promise(struct epop_plan *plan, const epop_policy_job_t *job, int nodes, double time)
 {

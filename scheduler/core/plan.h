@@ -9,9 +9,11 @@
 
 #include "scheduler/core/core.h"
 #include "scheduler/core/job.h"
+#include "scheduler/core/nodes.h"
 
 struct epop_plan {
     const struct jobs *jobs;
+    struct nodes *nodes;
     const epop_policy_state_t *state; /* NULL: no policy is being asked */
     struct decision *items;           /* their nodes are not chosen yet */
     size_t count, room;
@@ -24,9 +26,11 @@ struct epop_plan {
 };
 
 /* An empty one. */
-void plan_begin(struct epop_plan *plan, const struct jobs *jobs, const epop_policy_state_t *state);
+void plan_begin(struct epop_plan *plan, const struct jobs *jobs, struct nodes *nodes, const epop_policy_state_t *state);
 /* The job balances before it is decided on. */
 void plan_balance(struct epop_plan *plan, struct job *job);
+/* The job shrinks to what it had before it began to move. */
+void plan_back(struct epop_plan *plan, struct job *job);
 /* The plan is invalid, for a reason that is none of the calls'. Always -1; the first complaint counts. */
 int plan_refuse(struct epop_plan *plan, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* No more calls are taken. */

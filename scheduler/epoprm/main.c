@@ -16,6 +16,10 @@ static const struct option_row start_options[] = {
     {"launcher-exec", "PROGRAM", "by this program", OPT_TEXT(launcher_exec)},
     {"topology", "FILE|none", "the switches that nodes are below, as in Slurm's topology.conf (none)",
      OPT_TEXT(topology)},
+    {"spread-cost", "SHARE",
+     "by which an iteration is taken to last longer for each leaf switch above the\nfewest possible, as 0.05: policies "
+     "may move jobs then (0)",
+     OPT_TEXT(spread_cost)},
     {"speeds", "NODE=SPEED,...|none", "nodes that compute faster or slower, as n3=0.5,n[4-6]=2 (1)", OPT_TEXT(speeds)},
     {"watts", "IDLE,BUSY[,NODE=IDLE:BUSY...]", "of each node, as 90,310 or 90,310,n3=120:400", OPT_TEXT(watts)},
     {"power-cap", "WATTS", "of all nodes: no start or growth takes more (0: none)", OPT_TEXT(power_cap)},

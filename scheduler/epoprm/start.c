@@ -25,7 +25,7 @@
 struct before {
     char *hosts, *policy, *launcher, *launcher_exec, *watts, *energy, *suspend, *resume, *topology, *speeds;
     int local;
-    double power_cap, suspend_after, preempt_after;
+    double power_cap, suspend_after, preempt_after, spread_cost;
 };
 
 /* The daemon writes "" for what it was not told. */
@@ -42,23 +42,25 @@ static int read_word(struct journal *journal, const char *key, char **word, stru
 
 static int read_words(struct journal *journal, struct before *before, struct error *error)
 {
-    char *local = NULL, *cap = NULL, *after = NULL, *preempt = NULL;
-    int failed = read_word(journal, "hosts", &before->hosts, error) || read_word(journal, "local", &local, error) ||
-                 read_word(journal, "policy", &before->policy, error) ||
-                 read_word(journal, "launcher", &before->launcher, error) ||
-                 read_word(journal, "launcher-exec", &before->launcher_exec, error) ||
-                 read_word(journal, "watts", &before->watts, error) || read_word(journal, "power-cap", &cap, error) ||
-                 read_word(journal, "energy", &before->energy, error) ||
-                 read_word(journal, "topology", &before->topology, error) ||
-                 read_word(journal, "speeds", &before->speeds, error) ||
-                 read_word(journal, "suspend", &before->suspend, error) ||
-                 read_word(journal, "resume", &before->resume, error) ||
-                 read_word(journal, "suspend-after", &after, error) ||
-                 read_word(journal, "preempt-after", &preempt, error);
+    char *local = NULL, *cap = NULL, *after = NULL, *preempt = NULL, *spread = NULL;
+    int failed =
+        read_word(journal, "hosts", &before->hosts, error) || read_word(journal, "local", &local, error) ||
+        read_word(journal, "policy", &before->policy, error) ||
+        read_word(journal, "launcher", &before->launcher, error) ||
+        read_word(journal, "launcher-exec", &before->launcher_exec, error) ||
+        read_word(journal, "watts", &before->watts, error) || read_word(journal, "power-cap", &cap, error) ||
+        read_word(journal, "energy", &before->energy, error) ||
+        read_word(journal, "topology", &before->topology, error) ||
+        read_word(journal, "speeds", &before->speeds, error) || read_word(journal, "spread-cost", &spread, error) ||
+        read_word(journal, "suspend", &before->suspend, error) ||
+        read_word(journal, "resume", &before->resume, error) || read_word(journal, "suspend-after", &after, error) ||
+        read_word(journal, "preempt-after", &preempt, error);
     before->local = local ? atoi(local) : 0;
     before->power_cap = cap ? atof(cap) : 0;
     before->suspend_after = after ? atof(after) : 0;
     before->preempt_after = preempt ? atof(preempt) : 0;
+    before->spread_cost = spread ? atof(spread) : 0;
+    free(spread);
     free(local);
     free(cap);
     free(after);
@@ -252,11 +254,12 @@ static int check_arguments(const struct options *arguments)
         term_complain("start: --site: \"%s\" is none: hosts or slurm", arguments->site);
     else if (is_slurm(arguments) && (arguments->hosts || arguments->local || arguments->launcher))
         term_complain("start: --site slurm: the nodes are Slurm's, and who starts processes there");
-    else if (is_slurm(arguments) && (arguments->watts || arguments->energy || arguments->power_cap ||
-                                     arguments->suspend || arguments->resume || arguments->suspend_after ||
-                                     arguments->preempt_after || arguments->topology || arguments->speeds))
-        term_complain("start: --watts, --power-cap, --energy, --suspend, --preempt-after, --topology and --speeds are "
-                      "of nodes that epoprm rules itself");
+    else if (is_slurm(arguments) &&
+             (arguments->watts || arguments->energy || arguments->power_cap || arguments->suspend ||
+              arguments->resume || arguments->suspend_after || arguments->preempt_after || arguments->topology ||
+              arguments->speeds || arguments->spread_cost))
+        term_complain("start: --watts, --power-cap, --energy, --suspend, --preempt-after, --topology, "
+                      "--spread-cost and --speeds are of nodes that epoprm rules itself");
     else if (arguments->energy && strcmp(arguments->energy, "watts") && strcmp(arguments->energy, "rapl"))
         term_complain("start: --energy: \"%s\" is none: watts or rapl", arguments->energy);
     else if (!is_slurm(arguments) && (arguments->port || arguments->address_file || arguments->reader))
@@ -330,8 +333,18 @@ static char *policy_of(const struct options *arguments)
     return memchr(policy, '/', strcspn(policy, ",")) ? from_here(policy) : strdup(policy);
 }
 
+static int take_spread(const char *text, double *cost)
+{
+    char *end;
+    *cost = decimal_read(text, &end);
+    if (end != text && !*end && *cost >= 0 && *cost <= 1000)
+        return 0;
+    term_complain("start: --spread-cost: \"%s\" is no share, as 0.05, or 0", text);
+    return -1;
+}
+
 /* What switches the nodes are below, and how fast they are, which may be said to be unknown again. */
-static void take_nodes(struct hosts_options *options, const struct options *arguments, struct before *before)
+static int take_nodes(struct hosts_options *options, const struct options *arguments, struct before *before)
 {
     if (arguments->topology) {
         free(before->topology);
@@ -341,6 +354,8 @@ static void take_nodes(struct hosts_options *options, const struct options *argu
     options->speeds = arguments->speeds ? arguments->speeds : before->speeds;
     if (options->speeds && !strcmp(options->speeds, "none"))
         options->speeds = NULL;
+    options->spread_cost = before->spread_cost;
+    return arguments->spread_cost ? take_spread(arguments->spread_cost, &options->spread_cost) : 0;
 }
 
 /* What is not given is as it was before. */
@@ -358,8 +373,7 @@ static int options_of(struct hosts_options *options, const struct options *argum
         options->policy = before->policy;
     options->launcher = arguments->launcher ? arguments->launcher : before->launcher;
     options->launcher_exec = arguments->launcher_exec ? arguments->launcher_exec : before->launcher_exec;
-    take_nodes(options, arguments, before);
-    return take_power(options, arguments, before);
+    return take_nodes(options, arguments, before) ? -1 : take_power(options, arguments, before);
 }
 
 static int take_port(const char *text, int *port)

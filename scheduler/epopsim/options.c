@@ -199,6 +199,9 @@ static const struct option_row rows[] = {
      "are "
      "known)",
      OPT_TEXT(topology)},
+    {"spread-cost", "SHARE",
+     "by which an iteration lasts longer for each leaf switch above the fewest\npossible, as 0.05 (0)",
+     OPT_NUMBER(spread_cost, 0, 1000)},
     {"speeds", "NODE=SPEED,...",
      "nodes that compute faster or slower, as n3=0.5,n[4-6]=2; a job computes at\nthat of its slowest node; nodes are "
      "n0, n1, ..., or as the topology has it (1)",
@@ -249,6 +252,8 @@ static int check_together(const struct options *options, struct error *error)
     if (options->output && !strcmp(options->output, "-") && (options->json || options->describe))
         return error_set(error, ERROR_REFUSED, "--output - and --%s both write to the standard output: take one",
                          options->json ? "json" : "describe");
+    if (options->spread_cost > 0 && !options->topology)
+        return error_set(error, ERROR_REFUSED, "--spread-cost needs switches: give --topology FILE");
     if (!options->workload && !options->version && !options->list_policies)
         return error_set(error, ERROR_REFUSED, "which workload? A trace (SWF) or JSON");
     return 0;

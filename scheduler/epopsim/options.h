@@ -20,7 +20,7 @@ struct options {
     bool json, tsv, describe, list_policies, quiet, verbose, help, version, kill_at_limit;
     int nodes;
     bool seeded; /* --seed was given */
-    double latency, noise, patience;
+    double latency, noise, patience, spread_cost;
     double power_cap, idle_watts, busy_watts; /* negative: as the workload says */
     struct core_costs costs;
     struct transform transform;

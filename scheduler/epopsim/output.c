@@ -106,6 +106,7 @@ static cJSON *options_json(const struct options *options)
             add_share(json, "limit_factor", factor >= 1 ? factor : -1) &&
             add_share(json, "load", options->transform.load > 0 ? options->transform.load : -1) &&
             (!options->topology || add_text(json, "topology", options->topology)) &&
+            (options->spread_cost <= 0 || add_number(json, "spread_cost", options->spread_cost)) &&
             (!options->speeds || add_text(json, "speeds", options->speeds)));
 }
 

@@ -317,6 +317,7 @@ static int run_one(struct trial *trial, const struct cast *cast, size_t place, c
                                     .policy = &cast->policies[place],
                                     .script = options->script ? &cast->script : NULL,
                                     .topology = options->topology ? &cast->topology : NULL,
+                                    .spread_cost = options->spread_cost,
                                     .speeds = cast->speeds,
                                     .costs = options->costs,
                                     .latency = options->latency,
@@ -324,7 +325,8 @@ static int run_one(struct trial *trial, const struct cast *cast, size_t place, c
                                     .kill_at_limit = options->kill_at_limit,
                                     .seed = options->transform.seed,
                                     .brief = !options->output && !options->replay,
-                                    .exact = !options->script && !cast->speeds && limits_are_exact(workload),
+                                    .exact = !options->script && !cast->speeds && options->spread_cost <= 0 &&
+                                             limits_are_exact(workload),
                                     .progress = bar_show,
                                     .context = &bar};
     *trial = (struct trial){.spec = options->policies[place]};

@@ -407,10 +407,11 @@ static int read_nodes(struct hosts *hosts, struct error *error)
 
 static int write_meta(struct hosts *hosts, struct error *error)
 {
-    char local[16], cap[32], after[32], preempt[32];
+    char local[16], cap[32], after[32], preempt[32], spread[32];
     snprintf(local, sizeof local, "%d", hosts->options->local);
     snprintf(cap, sizeof cap, "%.17g", hosts->options->power_cap);
     snprintf(preempt, sizeof preempt, "%.17g", hosts->options->preempt_after);
+    snprintf(spread, sizeof spread, "%.17g", hosts->options->spread_cost);
     snprintf(after, sizeof after, "%.17g", hosts->options->suspend_after);
     return write_word(hosts, "policy", policy_called(&hosts->policy), error) ||
                    write_word(hosts, "hosts", hosts->options->hosts, error) ||
@@ -418,7 +419,7 @@ static int write_meta(struct hosts *hosts, struct error *error)
                    write_word(hosts, "launcher", hosts->options->launcher, error) ||
                    write_word(hosts, "launcher-exec", hosts->options->launcher_exec, error) ||
                    write_word(hosts, "watts", hosts->options->watts, error) ||
-                   write_word(hosts, "power-cap", cap, error) ||
+                   write_word(hosts, "power-cap", cap, error) || write_word(hosts, "spread-cost", spread, error) ||
                    write_word(hosts, "speeds", hosts->options->speeds, error) ||
                    write_word(hosts, "topology", hosts->options->topology, error) ||
                    write_word(hosts, "energy", hosts->options->energy, error) ||

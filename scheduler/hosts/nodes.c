@@ -116,7 +116,7 @@ static int take_topology(struct hosts *hosts, const char *const *names, struct e
         return 0;
     if (topology_read(&hosts->topology, path, names, hosts->node_count, error))
         return -1;
-    return core_set_topology(hosts->core, &hosts->topology) ? error_memory(error) : 0;
+    return core_set_topology(hosts->core, &hosts->topology, hosts->options->spread_cost) ? error_memory(error) : 0;
 }
 
 static int take_speeds(struct hosts *hosts, const char *const *names, struct error *error)

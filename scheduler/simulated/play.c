@@ -25,7 +25,8 @@ static int resume_iterations(struct run *run, struct play *play, struct error *e
 {
     const struct phase *phase = phase_of(play);
     play->since = run->now;
-    play->pace = phase_iteration(phase, play->nodes) / play->speed;
+    play->pace = phase_iteration(phase, play->nodes) / play->speed *
+                 (1 + run->simulation->spread_cost * (play->leaves - play->least));
     return run_expect(run, play, EVENT_PHASE, run->now + (phase->iterations - play->done) * play->pace, error);
 }
 

@@ -98,7 +98,7 @@ static int begin_core(struct run *run, struct error *error)
         core_set_watts(run->core, i, workload->idle_watts, workload->busy_watts);
     const struct topology *topology = run->simulation->topology;
     const double *speeds = run->simulation->speeds;
-    if (topology && core_set_topology(run->core, topology))
+    if (topology && core_set_topology(run->core, topology, run->simulation->spread_cost))
         return error_memory(error);
     for (int i = 0; speeds && i < workload->nodes; i++)
         if (core_set_speed(run->core, i, speeds[i]))

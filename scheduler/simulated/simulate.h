@@ -17,7 +17,8 @@ struct simulation {
     const struct script *script; /* faults to inject; NULL: none */
     struct core_costs
         costs; /* of a resize: the job stands still for base + per_node * larger + per_byte * bytes / smaller */
-    const double *speeds;            /* of the nodes; NULL: all are alike */
+    double spread_cost;   /* share that an iteration takes longer for each leaf switch above the fewest possible */
+    const double *speeds; /* of the nodes; NULL: all are alike */
     const struct topology *topology; /* NULL: none is known */
     double latency;                  /* from a decision to the stand-still: processes are started meanwhile */
     double noise;                    /* of measured MTCT and seconds, relative; 0: none */

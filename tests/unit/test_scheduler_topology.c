@@ -1,6 +1,7 @@
 /* Trees of switches: what is read and refused, where jobs start, grow and shrink, and what policies see. */
 #include "tests/unit/scheduler_machine.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -240,7 +241,9 @@ static void switches_with_few_of_its_nodes_are_left(void **state)
     (void)state;
     machine(islands, 16);
     assert_left(NODES(4, 0, 5, 6, 8), 5, 1, NODES(4, 0, 5, 6, 8));
-    assert_left(NODES(4, 0, 5, 8, 9, 6), 6, 2, NODES(4, 0, 5, 6, 8, 9));
+    assert_left(NODES(4, 0, 5, 8, 9, 6), 6, 1, NODES(4, 5, 8, 9, 6, 0));
+    assert_left(NODES(4, 0, 5, 8, 6), 5, 1, NODES(4, 0, 5, 6, 8));
+    assert_left(NODES(4, 0, 5, 8, 9, 6), 6, 2, NODES(4, 5, 8, 6, 0, 9));
     assert_left(NODES(4, 0, 5, 8, 9, 6), 6, 3, NODES(4, 5, 6, 0, 8, 9));
     assert_left(NODES(4, 5, 6, 7), 4, 3, NODES(4, 5, 6, 7));
     assert_left(NODES(4, 5, 8, 9, 10), 5, 2, NODES(4, 5, 8, 9, 10));
@@ -277,7 +280,7 @@ static void begin_core(void)
 {
     told(read_text(islands, NULL, 16), &error);
     core = core_create(16, &no_costs, 0);
-    assert_int_equal(core_set_topology(core, &topology), 0);
+    assert_int_equal(core_set_topology(core, &topology, 0.1), 0);
 }
 
 static struct decision resize(double now, int to)
@@ -366,6 +369,281 @@ static void a_vacated_node_goes_with_others_of_its_switch(void **state)
     core_destroy(core);
 }
 
+/* ---- Moves -------------------------------------------------------------------------------------- */
+
+static epop_policy_move_t move;
+static int moved; /* what epop_plan_moved has returned */
+
+static const epop_policy_job_t *job_1(const epop_policy_state_t *state)
+{
+    int i = 0;
+    while (state->running[i]->id != 1)
+        i++;
+    return state->running[i];
+}
+
+static void look_at_it(const void *settings, const epop_policy_state_t *state, epop_plan_t *plan)
+{
+    (void)settings;
+    moved = epop_plan_moved(plan, job_1(state), &move);
+}
+
+static void move_it(const void *settings, const epop_policy_state_t *state, epop_plan_t *plan)
+{
+    look_at_it(settings, state, plan);
+    epop_plan_move(plan, job_1(state), "%d leaves", move.leaves);
+}
+
+static struct decisions decide_by(decide_fn decide, double now)
+{
+    struct policy policy = of(decide);
+    return decide_at(core, now, &policy);
+}
+
+/* Job 1 is the only one: on 4, 5, 8 and 9, as 6 and 7 were not idle when it grew. */
+static void spread(struct core_job job)
+{
+    begin_core();
+    start(0, rigid(9, 3, 100)); /* 0 to 2 */
+    start(0, job);              /* 4 and 5 */
+    start(0, rigid(8, 2, 100)); /* 6 and 7 */
+    told(core_ended(core, 1, 9, &error), &error);
+    start(1, rigid(7, 4, 100)); /* 0 to 3 */
+    decide_by(change_size, 1);
+    told(core_committed(core, 2, 1, 0, 0, &error), &error);
+    told(core_ended(core, 3, 7, &error), &error);
+    told(core_ended(core, 3, 8, &error), &error);
+    assert_int_equal(core_job(core, 1)->leaves, 2);
+}
+
+static void spread_job(void)
+{
+    size_to = 4;
+    spread(malleable(1, 2, 1, 16, 100));
+}
+
+static void a_job_is_moved_by_two_resizes(void **state)
+{
+    struct decisions decisions;
+    (void)state;
+    spread_job();
+    decisions = decide_by(move_it, 4);
+    assert_true(!moved && move.nodes == 6 && move.leaves == 1 && fabs(move.saves - (1 - 1 / 1.1)) < 1e-9);
+    assert_int_equal(decisions.count, 1);
+    assert_true(decisions.items[0].kind == DECISION_RESIZE && decisions.items[0].from == 4);
+    assert_string_equal(decisions.items[0].reason, "1 leaves");
+    assert_nodes(&decisions.items[0], NODES(6, 7), 2);
+    told(core_committed(core, 5, 1, 0, 0, &error), &error);
+    decisions = decide_by(look_at_it, 5);
+    assert_int_equal(moved, -1); /* it adapts */
+    assert_int_equal(decisions.count, 1);
+    assert_true(decisions.items[0].from == 6 && decisions.items[0].to == 4);
+    assert_nodes(&decisions.items[0], NODES(8, 9), 2);
+    told(core_committed(core, 6, 1, 0, 0, &error), &error);
+    assert_int_equal(core_job(core, 1)->leaves, 1);
+    assert_int_equal(decide_by(look_at_it, 7).count, 0);
+    assert_int_equal(moved, -1);
+    core_destroy(core);
+}
+
+static void a_move_that_is_refused_is_over(void **state)
+{
+    (void)state;
+    spread_job();
+    decide_by(move_it, 4);
+    told(core_refused(core, 5, 1, &error), &error);
+    assert_int_equal(decide_by(look_at_it, 5).count, 0);
+    assert_int_equal(moved, 0);
+    core_destroy(core);
+}
+
+static void a_way_back_that_is_refused_is_tried_again(void **state)
+{
+    (void)state;
+    spread_job();
+    decide_by(move_it, 4);
+    told(core_committed(core, 5, 1, 0, 0, &error), &error);
+    assert_int_equal(decide_by(look_at_it, 5).items[0].to, 4);
+    told(core_refused(core, 6, 1, &error), &error);
+    assert_int_equal(decide_by(look_at_it, 7).items[0].to, 4);
+    told(core_committed(core, 8, 1, 0, 0, &error), &error);
+    assert_int_equal(decide_by(look_at_it, 9).count, 0);
+    assert_int_equal(core_job(core, 1)->leaves, 1);
+    core_destroy(core);
+}
+
+static void nonsense(const void *settings, const epop_policy_state_t *state, epop_plan_t *plan)
+{
+    (void)settings;
+    epop_plan_resize(plan, state->running[0], 5, "it is on its way back");
+}
+
+static void the_way_back_outlives_a_plan_that_is_refused(void **state)
+{
+    struct policy policy = of(nonsense);
+    struct decisions decisions;
+    (void)state;
+    spread_job();
+    decide_by(move_it, 4);
+    told(core_committed(core, 5, 1, 0, 0, &error), &error);
+    refused(core_decide(core, 5, &policy, &decisions, &error), &error, "the plan has a decision on it already");
+    assert_int_equal(core_job(core, 1)->state, EPOP_POLICY_RUNS);
+    assert_int_equal(decide_by(look_at_it, 6).items[0].to, 4);
+    core_destroy(core);
+}
+
+/* Its second phase is rigid, its third accepts 6 and 8 alone. */
+static void the_way_back_waits_for_its_phase(void **state)
+{
+    static const int sizes[] = {6, 8};
+    epop_policy_phase_t phases[] = {{.elastic = 1, .range = {.min = 1, .max = 16}},
+                                    {.elastic = 0, .range = {.min = 1, .max = 16}},
+                                    {.elastic = 1, .range = {.min = 6, .max = 8, .sizes = sizes, .count = 2}}};
+    struct core_job job = malleable(1, 2, 1, 16, 100);
+    (void)state;
+    job.phases = phases;
+    job.phase_count = 3;
+    size_to = 4;
+    spread(job);
+    decide_by(move_it, 4);
+    told(core_committed(core, 5, 1, 0, 0, &error), &error);
+    told(core_phase(core, 6, 1, 1, NULL, &error), &error);
+    assert_int_equal(decide_by(look_at_it, 6).count, 0);
+    assert_int_equal(moved, -1);
+    told(core_phase(core, 7, 1, 2, NULL, &error), &error);
+    assert_int_equal(decide_by(look_at_it, 7).count, 0);
+    size_to = 8;
+    assert_int_equal(decide_by(change_size, 8).count, 1);
+    told(core_committed(core, 9, 1, 0, 0, &error), &error);
+    assert_int_equal(decide_by(look_at_it, 9).count, 0); /* what the policy has decided counts */
+    core_destroy(core);
+}
+
+static void try_to_move(struct core_job job)
+{
+    size_to = 4;
+    spread(job);
+    decide_by(look_at_it, 4);
+}
+
+static void sizes_say_how_large_it_is_meanwhile(void **state)
+{
+    static const int some[] = {2, 4, 8}, few[] = {2, 4, 5, 16};
+    struct core_job job = malleable(1, 2, 2, 8, 100);
+    (void)state;
+    job.range = (epop_policy_range_t){.min = 2, .max = 8, .sizes = some, .count = 3};
+    try_to_move(job);
+    assert_true(!moved && move.nodes == 8);
+    struct decision decision = decide_by(move_it, 4).items[0];
+    assert_nodes(&decision, NODES(6, 7, 10, 11), 4);
+    told(core_committed(core, 5, 1, 0, 0, &error), &error);
+    assert_int_equal(decide_by(look_at_it, 5).items[0].to, 4);
+    told(core_committed(core, 6, 1, 0, 0, &error), &error);
+    assert_int_equal(core_job(core, 1)->leaves, 1);
+    core_destroy(core);
+    topology_free(&topology);
+    job.range = (epop_policy_range_t){.min = 2, .max = 16, .sizes = few, .count = 4};
+    try_to_move(job);
+    assert_true(!moved && move.nodes == 16); /* all others are idle */
+    start(5, rigid(3, 1, 100));
+    decide_by(look_at_it, 5);
+    assert_int_equal(moved, -1);
+    core_destroy(core);
+}
+
+static void some_jobs_cannot_be_moved(void **state)
+{
+    struct policy policy = of(move_it);
+    struct decisions decisions;
+    struct core_job job = malleable(1, 2, 1, 16, 100);
+    (void)state;
+    job.in_order = true;
+    try_to_move(job);
+    assert_int_equal(moved, -1);
+    refused(core_decide(core, 4, &policy, &decisions, &error), &error, "move job 1: there is nowhere");
+    core_destroy(core);
+    topology_free(&topology);
+    begin_core();
+    start(0, malleable(1, 4, 1, 16, 100));
+    decide_by(look_at_it, 1);
+    assert_int_equal(moved, -1); /* it is below one */
+    told(core_ended(core, 2, 1, &error), &error);
+    start(2, rigid(1, 5, 100));
+    decide_by(look_at_it, 3);
+    assert_int_equal(moved, -1);
+    core_destroy(core);
+}
+
+static void a_job_is_not_moved_to_slower_nodes(void **state)
+{
+    (void)state;
+    spread_job();
+    assert_int_equal(core_set_speed(core, 6, 0.5), 0);
+    decide_by(look_at_it, 4);
+    assert_int_equal(moved, -1);
+    assert_int_equal(core_set_speed(core, 6, 2), 0);
+    decide_by(look_at_it, 4);
+    assert_true(!moved && move.leaves == 1);
+    core_destroy(core);
+}
+
+static void start_what_fits(const void *settings, const epop_policy_state_t *state, epop_plan_t *plan)
+{
+    (void)settings;
+    for (int i = 0; i < state->waiting_count; i++)
+        if (state->waiting[i]->wanted <= epop_plan_idle(plan))
+            epop_plan_start(plan, state->waiting[i], state->waiting[i]->wanted, "it fits");
+}
+
+/* Each of these jobs, perhaps. */
+static void end_some(double now, int first, int last)
+{
+    for (int id = first; id <= last; id++)
+        if (rand() % 2)
+            told(core_ended(core, now, id, &error), &error);
+}
+
+/* Job 1 is where others have left nodes idle, of which then more do. */
+static void scatter_job(void)
+{
+    begin_core();
+    for (int id = 2; id <= 15; id++)
+        submit(core, 0, rigid(id, 1, 100));
+    decide_by(start_what_fits, 0);
+    for (int id = 2; id <= 8; id++)
+        if (rand() % 2 || id == 2)
+            told(core_ended(core, 1, id, &error), &error);
+    submit(core, 1, malleable(1, 1 + rand() % core_state(core, 1)->idle, 1, 16, 100));
+    decide_by(start_what_fits, 1);
+    end_some(2, 9, 15);
+}
+
+/* The job ends below as many switches as was said, and these are fewer. */
+static void moves_do_what_they_say(void **state)
+{
+    int tried = 0;
+    (void)state;
+    srand(3);
+    for (int round = 0; round < 500; round++) {
+        scatter_job();
+        int size = core_job(core, 1)->nodes, leaves = core_job(core, 1)->leaves;
+        decide_by(look_at_it, 3);
+        if (!moved) {
+            tried++;
+            decide_by(move_it, 3);
+            told(core_committed(core, 4, 1, 0, 0, &error), &error);
+            decide_by(look_at_it, 4);
+            told(core_committed(core, 5, 1, 0, 0, &error), &error);
+            assert_int_equal(core_job(core, 1)->nodes, size);
+            assert_int_equal(core_job(core, 1)->leaves, move.leaves);
+            assert_true(move.leaves < leaves);
+        }
+        core_destroy(core);
+        topology_free(&topology);
+    }
+    assert_in_range(tried, 100, 400);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -383,6 +661,15 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_shrink_empties_a_switch, set_up, tear_down),
         cmocka_unit_test_setup_teardown(some_jobs_give_up_their_last_ranks_alone, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_vacated_node_goes_with_others_of_its_switch, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_job_is_moved_by_two_resizes, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_move_that_is_refused_is_over, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_way_back_that_is_refused_is_tried_again, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(the_way_back_outlives_a_plan_that_is_refused, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(the_way_back_waits_for_its_phase, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(sizes_say_how_large_it_is_meanwhile, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(some_jobs_cannot_be_moved, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_job_is_not_moved_to_slower_nodes, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(moves_do_what_they_say, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

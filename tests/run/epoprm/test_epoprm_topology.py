@@ -171,3 +171,45 @@ def test_a_job_that_holds_several_below_a_switch_grows_there(net, space):
     finally:
         daemon.close()
     daemon.check()
+
+
+MOVES = """#!/usr/bin/python3
+import epop_policy
+def decide(state, plan):
+    for job in state.waiting:
+        if job.wanted <= plan.idle: plan.start(job, job.wanted, "it fits")
+    for job in state.running:
+        if hasattr(job, "moved"): plan.move(job, f"below {job.moved.leaves} leaf switch, saves {job.moved.saves:.2f}")
+epop_policy.run(decide)
+"""
+
+
+@joining.needed
+def test_a_job_is_moved_below_one_switch(net, space):
+    """By a growth and a shrink; rank 0 stays, and what runs on is the same job."""
+    topology = write(space, "SwitchName=a Nodes=n1,n4\nSwitchName=b Nodes=n2,n3\nSwitchName=top Switches=a,b\n")
+    policy = write(space, MOVES, name="moves.py")
+    policy.chmod(0o755)
+    daemon = ruling.daemon_on(net, policy=policy)
+    daemon.options += ["--topology", str(topology), "--spread-cost", "0.25"]
+    daemon.start()
+    try:
+        for name in ("n1", "n2"):
+            daemon.request("drain", node=name)
+        (beside, at), (_, other) = place(daemon, 1), place(daemon, 1)
+        assert (at, other) == ("n4", "n3")
+        for name in ("n1", "n2"):
+            daemon.request("drain", node=name, undo=True)
+        number = daemon.submit(LEDGER, *joining.ENDLESS, ranks=(2, 3), env={"EPOP_SIZES": "2-3,preferred=2"})
+        assert daemon.wait_runs(number, 2)["hosts"] == "n1,n2"
+        daemon.request("cancel", job=beside)
+        daemon.wait_event("settled", number, count=2)
+        moved = daemon.wait_runs(number, 2)
+        assert moved["hosts"] == "n1,n4" and moved["leaves"] == 1
+        resizes = daemon.rows("SELECT * FROM resize WHERE job=? ORDER BY id", number)
+        assert [(row["from_nodes"], row["to_nodes"], row["nodes"]) for row in resizes] == [(2, 3, "n4"), (3, 2, "n2")]
+        assert [row["text"] for row in daemon.events(number, "decision")[-2:]] == [
+            "below 1 leaf switch, saves 0.20", "gives back what it has moved away from"]
+    finally:
+        daemon.close()
+    daemon.check()

@@ -163,8 +163,8 @@ OPENED = '{"version": 3, "name": "own"}'
 @pytest.mark.parametrize("answer, words", [
     ("nonsense", "its answer is no object of JSON: nonsense"),
     ("{}", 'its answer has no list "plan"'),
-    ('{"plan": [{"do": "kill", "job": 1}]}', 'plan[0] of its answer: "do" is start, resize or reserve, not "kill"'),
-    ('{"plan": [7]}', 'plan[0] of its answer: "do" is start, resize or reserve, not ""'),
+    ('{"plan": [{"do": "kill", "job": 1}]}', 'plan[0] of its answer: "do" is start, resize, move or reserve, not "kill"'),
+    ('{"plan": [7]}', 'plan[0] of its answer: "do" is start, resize, move or reserve, not ""'),
     ('{"plan": [{"do": "start", "job": 1, "nodes": 4}]}', "start job 1: no reason is given"),
     ('{"plan": [{"do": "start", "job": 9, "nodes": 4, "reason": ""}]}', "start job 9: there is no such job"),
     ('{"plan": [{"do": "start", "job": 1e300, "nodes": 4, "reason": ""}]}', "start job -1: there is no such job"),

@@ -1,4 +1,4 @@
-"""epopsim --topology and --speeds: where jobs run, how long, what is told of it, and what makes no sense."""
+"""epopsim --topology, --spread-cost and --speeds: where jobs run, how long, what is told of it, and what makes no sense."""
 
 import json
 
@@ -41,6 +41,10 @@ def played(space, *arguments):
 
 def places(run):
     return [[stay[2] for stay in one["stays"]] for one in run["jobs"]]
+
+
+def times(run):
+    return [(one["start"], one["end"]) for one in run["jobs"]]
 
 
 def test_jobs_are_kept_below_one_switch(space):
@@ -98,11 +102,56 @@ def test_files_that_make_no_sense(space, text, said):
     assert result.status == 2 and "nowhere: No such file" in result.err, result
 
 
+# ---- Moves ----
+
+FREE = ["--resize-cost", "0", "--latency", "0"]
+
+
+def spread(space, speedup):
+    """Two jobs of three nodes, and one of two, which gets what they leave below the two switches. The first ends after 100 s."""
+    path = space.directory / "spread.json"
+    rigid = lambda number, seconds: {"id": number, "nodes": 3, "limit": 10000, "phases": [{"seconds": 3 * seconds, "speedup": {"model": "linear"}}]}  # noqa: E731
+    path.write_text(json.dumps({"schema": "epop.workload", "version": 1, "machine": {"nodes": 8}, "jobs": [
+        rigid(1, 100), rigid(2, 5000),
+        {"id": 3, "kind": "malleable", "nodes": 2, "min": 2, "max": 3, "limit": 10000, "bytes": 0,
+         "phases": [{"name": "solve", "iterations": 1000, "seconds": 2, "speedup": speedup}]}]}))
+    return path
+
+
+def test_a_job_that_is_moved_is_faster(space):
+    """It takes 1.5 s for an iteration until it is moved, and then 1 s."""
+    policy = space.directory / "own.py"
+    policy.write_text("#!/usr/bin/python3\nimport epop_policy\ndef decide(state, plan):\n"
+                      "    for job in state.waiting: plan.start(job, job.wanted, 'it fits')\n"
+                      "    for job in state.running:\n"
+                      "        if hasattr(job, 'moved'): plan.move(job, f'{job.moved.nodes} {job.moved.leaves} {job.moved.saves:.3f} {state.spread_cost} {plan.idle}')\n"
+                      "epop_policy.run(decide)\n")
+    policy.chmod(0o755)
+    path = spread(space, {"model": "linear"})
+    run, options = played(space, "--policy", policy, "--topology", topology(space), "--spread-cost", "0.5", *FREE, path)
+    assert options["spread_cost"] == 0.5
+    assert [one["reason"] for one in run["decisions"][3:]] == ["3 1 0.333 0.5 3", "gives back what it has moved away from"]
+    assert places(run) == [["0-2"], ["4-6"], ["3,7", "0,3"]]
+    assert times(run)[2] == (0, pytest.approx(100 + 1000 - 100 / 1.5))
+    assert run["jobs"][2]["resizes"] == 2 and run["metrics"]["spread"] > 1
+    result = epopsim(space, "--policy", policy, "--topology", "topology.conf", "--spread-cost", "0.5", *FREE, "--replay", "out.json", path)
+    assert result.status == 0, result
+
+
+def test_a_move_that_makes_no_sense(space):
+    policy = space.directory / "own.py"
+    policy.write_text("#!/usr/bin/python3\nimport epop_policy, types\ndef decide(state, plan):\n"
+                      "    for job in state.waiting: plan.start(job, job.wanted, 'it fits')\n"
+                      "    for job in state.running: plan.move(types.SimpleNamespace(id=job.id, nodes=1, moved=types.SimpleNamespace(nodes=1)), '')\n"
+                      "epop_policy.run(decide)\n")
+    policy.chmod(0o755)
+    result = epopsim(space, "--policy", policy, "--topology", topology(space), trace(space, (0, 100, 3), (1, 100, 3)))
+    assert result.status == 1 and "move job 1: there is nowhere that it could be moved to" in result.err, result
+    result = epopsim(space, "--policy", "easy", "--spread-cost", "0.1", trace(space, (0, 100, 3)))
+    assert result.status == 2 and result.err.startswith("epopsim: --spread-cost needs switches: give --topology FILE"), result
+
+
 # ---- Speeds ----
-
-def times(run):
-    return [(one["start"], one["end"]) for one in run["jobs"]]
-
 
 def test_a_job_computes_at_the_speed_of_its_slowest_node(space):
     """The first takes fast nodes, the second as well as it can, the third does not fit on fast ones alone."""
