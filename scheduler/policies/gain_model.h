@@ -22,6 +22,7 @@ struct gain_options {
     double marginal;       /* speedup that each further node has to bring */
     double firm;           /* 1: starts are held against those of EASY backfilling; 0: not */
     double keep;           /* share of what that leaves idle which is for jobs that come */
+    double gather;         /* 1: jobs are moved below fewer switches; 0: they are not */
     double fairness;       /* 0: users are not looked at; 1: who holds twice the share counts half */
     struct gain_fit *fits; /* GAIN_FITS of them, those found last; NULL: they are not kept */
 };

@@ -138,6 +138,21 @@ def test_a_job_that_is_moved_is_faster(space):
     assert result.status == 0, result
 
 
+def test_gain_moves_jobs_where_that_pays(space):
+    """A third node is worth too little. Without a cost of being spread, and where a move costs more than it saves, nothing is moved."""
+    def moves(*words, policy="gain"):
+        run, _ = played(space, "--policy", policy, "--topology", topology(space), *words, spread(space, {"model": "amdahl", "serial": 0.95}))
+        reasons = [one["reason"] for one in run["decisions"] if one["kind"] == "resize"]
+        assert len(reasons) % 2 == 0 and all("gives back" in one for one in reasons[1::2]), reasons
+        return reasons[::2]
+    [one] = moves("--spread-cost", "0.5")
+    assert one.startswith("moves by 1 node, from 2 leaf switches to 1: 1.500 times as fast, ")
+    assert len(moves("--spread-cost", "0.05")) == 1
+    assert moves() == moves("--spread-cost", "0.5", policy="gain,gather=0") == []
+    assert moves("--spread-cost", "0.05", "--resize-cost", "1000") == []
+    assert moves("--spread-cost", "0.5", "--resize-cost", "100") and not moves("--spread-cost", "0.5", "--resize-cost", "100", policy="gain,factor=20")
+
+
 def test_a_move_that_makes_no_sense(space):
     policy = space.directory / "own.py"
     policy.write_text("#!/usr/bin/python3\nimport epop_policy, types\ndef decide(state, plan):\n"
