@@ -1,16 +1,18 @@
 #!/usr/bin/env python3
 """What policies do to whole machines: the tables of docs/internals/scheduling.md, by epopsim.
 
-    bench/studies.py [bursts] [trace] [costs] [figures] [balance]
+    bench/studies.py [bursts] [trace] [costs] [neighbours] [moves] [figures] [balance]
 
 Virtual time and seeded: the figures are the same on every machine. A test compares those that take seconds with the
 page.
 """
 import json
+import math
 import os
 import pathlib
 import subprocess
 import sys
+import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = (ROOT / os.environ.get("EPOP_BUILD", "build")).resolve()
@@ -87,10 +89,10 @@ def costs():
                   "trace: slowdown / `easy`", "resizes", "node hours lost"], rows)
 
 
-def runs(workload, *policies):
+def runs(workload, *policies, options=()):
     """The schedule of each policy, whole."""
     words = [word for policy in policies for word in ("--policy", policy)]
-    done = subprocess.run([BUILD / "bin/epopsim", "--quiet", "--output", "-", *words, EXAMPLES / workload],
+    done = subprocess.run([BUILD / "bin/epopsim", "--quiet", "--output", "-", *words, *options, EXAMPLES / workload],
                           stdout=subprocess.PIPE, text=True, check=True, timeout=600, stdin=subprocess.DEVNULL)
     return json.loads(done.stdout)["runs"]
 
@@ -100,6 +102,71 @@ def sizes(run, name):
     [number] = [job["id"] for job in run["jobs"] if job["name"] == name]
     own = [each for each in run["decisions"] if each["job"] == number and each["kind"] in ("start", "resize")]
     return ", ".join(f"{each['to']} ({each['time'] / 60:.0f} min)" for each in own)
+
+
+LEAF = 8  # nodes
+
+
+def leaves_of(nodes):
+    """How many leaf switches so many are below, and how many there are, of "0-3,7"."""
+    numbers = [range(int(part.split("-")[0]), int(part.split("-")[-1]) + 1) for part in nodes.split(",")]
+    return len({node // LEAF for part in numbers for node in part}), sum(map(len, numbers))
+
+
+def spread(run):
+    """As the simulator's figure, where it knows of no switches; of what jobs hold, and not of what they compute on."""
+    done = []
+    for job in run["jobs"]:
+        stays = [(end - begin, *leaves_of(nodes)) for begin, end, nodes in job["stays"]]
+        least = sum(seconds * -(-count // LEAF) for seconds, _, count in stays)
+        if job["outcome"] == "done":
+            done.append(sum(seconds * leaves for seconds, leaves, _ in stays) / least)
+    return sum(done) / len(done)
+
+
+def switches(directory, count, size):
+    """A file of so many leaf switches of so many nodes each, below switches of four."""
+    path = pathlib.Path(directory) / "topology.conf"
+    path.write_text("".join(f"SwitchName=s{i} Nodes=n[{size * i}-{size * (i + 1) - 1}]\n" for i in range(count))
+                    + "".join(f"SwitchName=i{i} Switches=s[{4 * i}-{4 * i + 3}]\n" for i in range(count // 4)))
+    return path
+
+
+def neighbours():
+    """Leaf switches of jobs: the first 3000 of the trace at 0.9, half of them malleable, below 16 switches of 8 nodes."""
+    policies = ("easy", "ers", "gain")
+    words = ["--jobs", "3000", "--load", "0.9", "--malleable", "0.5"]
+    blind = [spread(run) for run in runs(TRACE.name, *policies, options=words)]
+    with tempfile.TemporaryDirectory() as directory:
+        near = simulate(TRACE, *words, "--policy", ",".join(policies), "--topology", switches(directory, 16, LEAF))
+    return table(["policy", "spread, by number alone", "by switches"],
+                 [[f"`{policy}`", f"{blind[i]:.2f}", f"{near[policy]['spread']:.2f}"] for i, policy in enumerate(policies)])
+
+
+def moves():
+    """What moves bring: windows of 600 drawn jobs on 256 nodes below 16 switches, half of them malleable."""
+    rows = []
+    for load in (0.5, 0.7, 0.9):
+        for cost in (0.02, 0.05, 0.1):
+            kept, moved = zip(*(moved_window(load, cost, seed) for seed in range(1, 13)))
+            mean = lambda done, key: sum(one[key] for one in done) / len(done)  # noqa: E731
+            ratio = lambda key: math.exp(sum(math.log(one[key] / other[key]) for one, other in zip(moved, kept)) / len(kept))  # noqa: E731
+            rows.append([load, f"{100 * cost:.0f} %", f"{mean(kept, 'spread'):.2f}", f"{mean(moved, 'spread'):.2f}",
+                         *(f"{ratio(key):.3f}" for key in ("mean_response", "mean_slowdown", "efficiency")),
+                         f"{mean(kept, 'resizes'):.0f}", f"{mean(moved, 'resizes'):.0f}"])
+    return table(["load", "a switch too many costs", "spread, `gather=0`", "`gain`", "mean response", "mean slowdown", "efficiency",
+                  "resizes, `gather=0`", "`gain`"], rows)
+
+
+def moved_window(load, cost, seed):
+    """The metrics of gain with moves, and without."""
+    with tempfile.TemporaryDirectory() as directory:
+        path = pathlib.Path(directory) / "drawn.swf"
+        path.write_text(subprocess.run([BUILD / "bin/epopsim", "generate", "--nodes", "256", "--jobs", "600", "--load", str(load), "--seed", str(seed)],
+                                       stdout=subprocess.PIPE, text=True, check=True, timeout=60).stdout)
+        metrics = simulate(path, "--malleable", 0.5, "--topology", switches(directory, 16, 16), "--spread-cost", cost,
+                           "--policy", "gain,gather=0,gain")
+    return metrics["gain,gather=0"], metrics["gain"]
 
 
 def figures():
@@ -123,7 +190,7 @@ def balance():
     return table(["policy", "idle node hours", "wait of the third", "makespan", "resizes"], rows)
 
 
-STUDIES = {"bursts": bursts, "trace": trace, "costs": costs, "figures": figures, "balance": balance}
+STUDIES = {"bursts": bursts, "trace": trace, "costs": costs, "neighbours": neighbours, "moves": moves, "figures": figures, "balance": balance}
 
 
 def main():
