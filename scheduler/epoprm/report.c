@@ -18,6 +18,7 @@
 #include "runtime/base/array.h"
 #include "runtime/base/child.h"
 #include "runtime/base/clock.h"
+#include "scheduler/core/topology.h"
 #include "scheduler/hosts/power.h"
 #include "scheduler/journal/journal.h"
 #include "scheduler/workload/workload.h"
@@ -380,6 +381,36 @@ static int read_power(struct record *record, struct error *error)
     return failed ? -1 : 0;
 }
 
+/* ---- Below how many switches jobs were ---------------------------------------------------------- */
+
+static void add_leaves(const struct topology *topology, struct job_record *job)
+{
+    for (int i = 0; i < job->stay_count; i++) {
+        const struct stay *stay = &job->stays[i];
+        double seconds = stay->end - stay->begin;
+        job->leaf_seconds += seconds * topology_leaves(topology, stay->nodes, stay->count);
+        job->least_seconds += seconds * topology_least(topology, stay->count);
+    }
+}
+
+/* By the file that the daemon was told last, as it is now; nothing is told where it does not have all nodes. */
+static int sum_leaves(struct record *record, struct error *error)
+{
+    struct topology topology;
+    struct error unheard;
+    char *path = NULL;
+    if (journal_meta_get(record->journal, "topology", &path, error))
+        return -1;
+    if (path && *path &&
+        !topology_read(&topology, path, (const char *const *)record->names, record->workload.nodes, &unheard)) {
+        for (size_t i = 0; i < record->schedule.job_count; i++)
+            add_leaves(&topology, &record->schedule.jobs[i]);
+        topology_free(&topology);
+    }
+    free(path);
+    return 0;
+}
+
 static int read_all(struct record *record, struct error *error)
 {
     record->now = wall_seconds();
@@ -391,7 +422,8 @@ static int read_all(struct record *record, struct error *error)
     tie_works(record);
     if (journal_stays(record->journal, take_stay, record, error) || read_power(record, error) ||
         journal_resizes(record->journal, true, take_resize, record, error) ||
-        journal_events(record->journal, 0, 0, take_event, record, error) || read_policy(record, error))
+        journal_events(record->journal, 0, 0, take_event, record, error) || read_policy(record, error) ||
+        sum_leaves(record, error))
         return -1;
     if (record->full || metrics_sum(&record->schedule, &record->workload, record->held, error))
         return error_memory(error);

@@ -64,6 +64,11 @@ def test_a_job_starts_below_one_switch(rule, space):
     assert at == "local2,local3,local4"
     daemon.request("cancel", job=first)
     daemon.stop()
+    told(daemon, "report", "--format", "json", "-o", space.directory / "record.json")
+    record = json.loads((space.directory / "record.json").read_text())
+    validate("schedule", record)
+    [run] = record["runs"]
+    assert [one.get("spread") for one in run["jobs"]] == [1, 1, 1] and all(one["outcome"] == "failed" for one in run["jobs"])
     daemon = rule("--local", "4", "--topology", "none", policy="easy")
     place(daemon, 1)
     number, at = place(daemon, 2)
