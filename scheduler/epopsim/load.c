@@ -25,7 +25,7 @@ static int read_workload(struct workload *workload, struct input *input, const s
                          struct transform *how, struct error *error)
 {
     if (is_json(input))
-        return workload_json_read(workload, input, options->nodes, options->seeded ? &how->seed : NULL, error);
+        return workload_json_read(workload, input, options->nodes, NULL, options->seeded ? &how->seed : NULL, error);
     if (!how->speedup.set)
         how->speedup = trace_speedup;
     if (how->bytes_per_node < 0)
@@ -199,6 +199,16 @@ static void describe_limits(FILE *file, const struct workload *workload)
         fprintf(file, "limits       %.2f times the true time in the mean\n", factor / (double)workload->count);
 }
 
+static void describe_rates(FILE *file, const struct rates *rates)
+{
+    if (rates->all[SHARED_NETWORK] > 0)
+        fprintf(file, ", a network of %g GB/s", rates->all[SHARED_NETWORK] / 1e9);
+    if (rates->all[SHARED_FILE_SYSTEM] > 0)
+        fprintf(file, ", a file system of %g GB/s", rates->all[SHARED_FILE_SYSTEM] / 1e9);
+    if (rates->link > 0)
+        fprintf(file, ", %g GB/s to and from a node", rates->link / 1e9);
+}
+
 static void describe_machine(FILE *file, const struct workload *workload)
 {
     fprintf(file, "machine      %d nodes", workload->nodes);
@@ -206,6 +216,7 @@ static void describe_machine(FILE *file, const struct workload *workload)
         fprintf(file, ", %g W idle and %g W busy each", workload->idle_watts, workload->busy_watts);
     if (workload->power_cap > 0)
         fprintf(file, ", at most %g W", workload->power_cap);
+    describe_rates(file, &workload->rates);
     fputc('\n', file);
 }
 

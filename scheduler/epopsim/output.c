@@ -50,13 +50,22 @@ static cJSON *whole_or_none(cJSON *object, bool whole)
     return NULL;
 }
 
+/* Nothing where there is no bound. */
+static bool add_rate(cJSON *object, const char *name, double rate)
+{
+    return rate <= 0 || add_number(object, name, rate);
+}
+
 static cJSON *machine_json(const struct workload *workload)
 {
     cJSON *machine = cJSON_CreateObject();
     return whole_or_none(machine, add_number(machine, "nodes", workload->nodes) &&
                                       add_number(machine, "idle_watts", workload->idle_watts) &&
                                       add_number(machine, "busy_watts", workload->busy_watts) &&
-                                      add_number(machine, "power_cap", workload->power_cap));
+                                      add_number(machine, "power_cap", workload->power_cap) &&
+                                      add_rate(machine, "network", workload->rates.all[SHARED_NETWORK]) &&
+                                      add_rate(machine, "file_system", workload->rates.all[SHARED_FILE_SYSTEM]) &&
+                                      add_rate(machine, "link", workload->rates.link));
 }
 
 /* A text for each line. */
@@ -189,20 +198,21 @@ static const struct column {
     double scale;
     int digits;
     bool whole, ratio; /* an int; with the ratio to the first run */
-    bool sought;       /* left out where it is 0: not known */
 } columns[] = {
 #define AT(member) offsetof(struct metrics, member)
-    {"makespan/s", AT(makespan), 1, 0, false, true, false},
-    {"wait/s", AT(mean_wait), 1, 1, false, true, false},
-    {"slowdown", AT(mean_slowdown), 1, 2, false, true, false},
-    {"slowdown p95", AT(p95_slowdown), 1, 2, false, true, false},
-    {"utilisation/%", AT(utilisation), 100, 1, false, false, false},
-    {"efficiency/%", AT(efficiency), 100, 1, false, false, false},
-    {"resizes", AT(resizes), 1, 0, true, false, false},
-    {"spread", AT(spread), 1, 2, false, true, true},
-    {"energy/MJ", AT(joules), 1e-6, 1, false, true, true},
-    {"peak/kW", AT(peak_watts), 1e-3, 1, false, true, true},
-    {"CPU/s", AT(decide_seconds), 1, 2, false, false, false},
+    {"makespan/s", AT(makespan), 1, 0, false, true},
+    {"wait/s", AT(mean_wait), 1, 1, false, true},
+    {"slowdown", AT(mean_slowdown), 1, 2, false, true},
+    {"slowdown p95", AT(p95_slowdown), 1, 2, false, true},
+    {"utilisation/%", AT(utilisation), 100, 1, false, false},
+    {"efficiency/%", AT(efficiency), 100, 1, false, false},
+    {"resizes", AT(resizes), 1, 0, true, false},
+    {"spread", AT(spread), 1, 2, false, true},
+    {"energy/MJ", AT(joules), 1e-6, 1, false, true},
+    {"peak/kW", AT(peak_watts), 1e-3, 1, false, true},
+    {"network/%", AT(rate_used[SHARED_NETWORK]), 100, 1, false, false},
+    {"file system/%", AT(rate_used[SHARED_FILE_SYSTEM]), 100, 1, false, false},
+    {"CPU/s", AT(decide_seconds), 1, 2, false, false},
 #undef AT
 };
 
@@ -214,9 +224,22 @@ static double figure_of(const struct metrics *metrics, size_t offset, bool whole
     return whole ? *(const int *)at : *(const double *)at;
 }
 
-static bool is_known(const struct column *column, const struct trials *trials)
+/* Of machines whose watts, or whose rate, is known. */
+static bool is_known(const struct column *column, const struct metrics *metrics)
 {
-    return !column->sought || figure_of(&trials->trials[0].schedule.metrics, column->offset, column->whole) > 0;
+    switch (column->offset) {
+    case offsetof(struct metrics, joules):
+    case offsetof(struct metrics, peak_watts):
+        return metrics->peak_watts > 0;
+    case offsetof(struct metrics, rate_used[SHARED_NETWORK]):
+        return metrics->has_rate[SHARED_NETWORK];
+    case offsetof(struct metrics, rate_used[SHARED_FILE_SYSTEM]):
+        return metrics->has_rate[SHARED_FILE_SYSTEM];
+    case offsetof(struct metrics, spread):
+        return metrics->spread > 0;
+    default:
+        return true;
+    }
 }
 
 static void write_cell(char *text, const struct column *column, const struct trials *trials, size_t row)
@@ -251,9 +274,10 @@ void output_table(FILE *file, const struct trials *trials)
 {
     char text[CELL];
     int names = width_of_names(trials), widths[COLUMNS];
+    const struct metrics *first = &trials->trials[0].schedule.metrics;
     fprintf(file, "%-*s", names, "policy");
     for (size_t i = 0; i < COLUMNS; i++) {
-        widths[i] = is_known(&columns[i], trials) ? width_of(&columns[i], trials) : -1;
+        widths[i] = is_known(&columns[i], first) ? width_of(&columns[i], trials) : -1;
         if (widths[i] >= 0)
             fprintf(file, "  %*s", widths[i], columns[i].title);
     }

@@ -13,21 +13,84 @@
 
 /* ---- How far a job is --------------------------------------------------------------------------- */
 
-/* Iterations of its present phase, at the pace of its present size. It stands still in a resize. */
+/*
+ * Iterations of its present phase, at the pace of its present size. After those that the phase says it moves bytes, on
+ * the network first, and goes on computing then. It stands still in a resize.
+ */
 
 static const struct phase *phase_of(const struct play *play)
 {
     return &play->work->phases[play->phase];
 }
 
+static bool moves_on(const struct run *run, const struct phase *phase, int on)
+{
+    return phase->moves[on].bytes > 0 && rate_takes_time(&run->rates[on]);
+}
+
+bool play_moves(const struct run *run, const struct phase *phase)
+{
+    return moves_on(run, phase, SHARED_NETWORK) || moves_on(run, phase, SHARED_FILE_SYSTEM);
+}
+
+/* Iterations at which it stops next, to move bytes, or at the phase's end. */
+static double next_stop(const struct run *run, const struct play *play)
+{
+    const struct phase *phase = phase_of(play);
+    double stop = phase->iterations;
+    for (int i = 0; i < SHARED; i++)
+        if (moves_on(run, phase, i))
+            stop = fmin(stop, play->moved_to[i] + phase->moves[i].every);
+    return stop;
+}
+
+/* Who moves bytes there has changed. */
+static int expect_moved(struct run *run, enum shared on, struct error *error)
+{
+    struct event event = {.kind = EVENT_MOVED, .index = on, .stamp = ++run->rate_stamps[on]};
+    if (!rate_next(&run->rates[on], &event.time))
+        return 0;
+    return run_add_event(run, &event) ? error_memory(error) : 0;
+}
+
+/* The transfer begins, or what is left of it. */
+static int resume_transfer(struct run *run, struct play *play, struct error *error)
+{
+    struct rate *rate = &run->rates[play->on];
+    int nodes = phase_nodes(phase_of(play), play->nodes);
+    play->since = run->now;
+    if (rate_begin(rate, run->now, (size_t)(play - run->plays), play->bytes, nodes))
+        return error_memory(error);
+    return expect_moved(run, play->on, error);
+}
+
+/* Up to now it moved bytes. */
+static void count_moving(const struct run *run, struct play *play)
+{
+    play->moving_seconds[play->on] += run->now - play->since;
+    play->since = run->now;
+}
+
+/* It goes on later, with what is left, or never. */
+static int pause_transfer(struct run *run, struct play *play, struct error *error)
+{
+    if (!play->moving || play->resize.stage == RESIZE_STANDS)
+        return 0;
+    count_moving(run, play);
+    play->bytes = rate_leave(&run->rates[play->on], run->now, (size_t)(play - run->plays));
+    return expect_moved(run, play->on, error);
+}
+
 /* It goes on now, at its present size. */
 static int resume_iterations(struct run *run, struct play *play, struct error *error)
 {
-    const struct phase *phase = phase_of(play);
-    play->since = run->now;
-    play->pace = phase_iteration(phase, play->nodes) / play->speed *
+    play->pace = phase_iteration(phase_of(play), play->nodes) / play->speed *
                  (1 + run->simulation->spread_cost * (play->leaves - play->least));
-    return run_expect(run, play, EVENT_PHASE, run->now + (phase->iterations - play->done) * play->pace, error);
+    if (play->moving)
+        return resume_transfer(run, play, error);
+    play->since = run->now;
+    play->until = next_stop(run, play);
+    return run_expect(run, play, EVENT_PHASE, run->now + (play->until - play->done) * play->pace, error);
 }
 
 /* The first iteration of this phase begins now. */
@@ -35,30 +98,54 @@ static int begin_iterations(struct run *run, struct play *play, int phase, struc
 {
     play->phase = phase;
     play->done = 0;
+    for (int i = 0; i < SHARED; i++)
+        play->moved_to[i] = 0;
     return resume_iterations(run, play, error);
 }
 
 /* Brings `done` up to now. */
 static void update_done(const struct run *run, struct play *play)
 {
-    double most = phase_of(play)->iterations;
+    if (play->moving)
+        return;
     if (play->resize.stage != RESIZE_STANDS)
         play->done += (run->now - play->since) / play->pace;
-    if (play->done > most)
-        play->done = most;
+    if (play->done > play->until)
+        play->done = play->until;
     play->since = run->now;
 }
 
 /* From now on it stands still. */
-static void pause_iterations(struct run *run, struct play *play)
+static int pause_iterations(struct run *run, struct play *play, struct error *error)
 {
     update_done(run, play);
     run_forget(play, EVENT_PHASE);
+    return pause_transfer(run, play, error);
 }
 
-static double left_of_phase(const struct play *play)
+/* What is due after these iterations, there; 0: nothing. */
+static double bytes_due(const struct run *run, const struct play *play, int on)
 {
-    return (phase_of(play)->iterations - play->done) * play->pace;
+    const struct phase *phase = phase_of(play);
+    double iterations = play->done - play->moved_to[on], every = phase->moves[on].every;
+    if (!moves_on(run, phase, on) || (iterations < every && play->done < phase->iterations))
+        return 0;
+    return phase->moves[on].bytes * iterations / every;
+}
+
+/* False: nothing is due. */
+static bool begin_due_transfer(const struct run *run, struct play *play)
+{
+    for (int i = 0; i < SHARED && !play->moving; i++) {
+        double bytes = bytes_due(run, play, i);
+        if (bytes <= 0)
+            continue;
+        play->moving = true;
+        play->on = (enum shared)i;
+        play->bytes = bytes;
+        play->moved_to[i] = play->done;
+    }
+    return play->moving;
 }
 
 /* Seconds from now to the begin of each phase, from the present one on: as real programs do, it knows of the next one
@@ -136,15 +223,25 @@ static const double first_sample = 5; /* iterations */
 static int expect_sample(struct run *run, struct play *play, struct error *error)
 {
     play->sample_at = play->measured_from + ldexp(first_sample, play->samples);
-    if (play->sample_at >= phase_of(play)->iterations)
-        return run_forget(play, EVENT_MEASURE), 0; /* its end comes before */
+    if (play->sample_at >= play->until || play->moving)
+        return run_forget(play, EVENT_MEASURE), 0; /* its end comes before, or it is taken where it stops */
     return run_expect(run, play, EVENT_MEASURE, run->now + (play->sample_at - play->done) * play->pace, error);
+}
+
+/* A sample is of what comes from now on. */
+static void begin_sample(const struct run *run, struct play *play)
+{
+    play->sampled = play->done;
+    play->sampled_at = run->now;
+    for (int i = 0; i < SHARED; i++)
+        play->moving_seconds[i] = 0;
 }
 
 /* A phase, or a size, begins. */
 static int begin_measuring(struct run *run, struct play *play, struct error *error)
 {
-    play->measured_from = play->sampled = play->done;
+    begin_sample(run, play);
+    play->measured_from = play->done;
     play->samples = 0;
     return play->work->progress ? expect_sample(run, play, error) : 0;
 }
@@ -179,14 +276,30 @@ static double noisy_factor(const struct run *run, const struct play *play, int w
     return factor < 0.01 ? 0.01 : factor;
 }
 
-static epop_policy_sample_t take_sample(const struct run *run, const struct play *play, double factor)
+/* Of an iteration since the last sample. */
+static double measured_seconds(const struct run *run, const struct play *play)
+{
+    double iterations = play->done - play->sampled;
+    bool moved = play_moves(run, phase_of(play)) && iterations > 0;
+    return moved ? (run->now - play->sampled_at) / iterations : play->pace;
+}
+
+/* Moving bytes on the network is time in MPI, in the file system it is not. */
+static double measured_mtct(const struct play *play)
 {
     const struct phase *phase = phase_of(play);
-    double mtct = speedup_mtct(&phase->speedup, phase_nodes(phase, play->nodes)),
-           spread = run->simulation->noise * mtct;
+    double mtct = speedup_mtct(&phase->speedup, phase_nodes(phase, play->nodes));
+    double network = play->moving_seconds[SHARED_NETWORK], files = play->moving_seconds[SHARED_FILE_SYSTEM];
+    double computed = (play->done - play->sampled) * play->pace / (1 + mtct);
+    return network + files > 0 ? (mtct * computed + network) / (computed + files) : mtct;
+}
+
+static epop_policy_sample_t take_sample(const struct run *run, const struct play *play, double factor)
+{
+    double mtct = measured_mtct(play), spread = run->simulation->noise * mtct;
     epop_policy_sample_t sample = {.phase = play->phase, .nodes = play->nodes};
     sample.iterations = play->done - play->sampled;
-    sample.seconds = play->pace * factor;
+    sample.seconds = measured_seconds(run, play) * factor;
     sample.mtct = mtct * noisy_factor(run, play, 2);
     sample.trend = mtct * noisy_factor(run, play, 4);
     sample.variance = spread * spread;
@@ -210,24 +323,38 @@ static int tell_phases(struct run *run, const struct play *play, double left, st
 
 static int tell_sample(struct run *run, struct play *play, struct error *error)
 {
-    double factor = noisy_factor(run, play, 0), left = left_of_phase(play) * factor, change;
+    double factor = noisy_factor(run, play, 0), change;
+    double left = (phase_of(play)->iterations - play->done) * measured_seconds(run, play) * factor;
     epop_policy_sample_t sample = take_sample(run, play, factor);
-    play->sampled = play->done;
+    begin_sample(run, play);
     if (core_measured(run->core, play->work->id, &sample, &change, error) ||
         core_told(run->core, run->now, play->work->id, left, error))
         return -1;
     return play->work->phase_count > 1 ? tell_phases(run, play, left, error) : 0;
 }
 
-int play_measure(struct run *run, struct play *play, struct error *error)
+static int measure_now(struct run *run, struct play *play, struct error *error)
 {
-    update_done(run, play);
-    play->done = play->sample_at;
     if (tell_sample(run, play, error))
         return -1;
     run->news |= !play->samples && play->work->kind >= EPOP_MALLEABLE;
     play->samples++;
     return expect_sample(run, play, error);
+}
+
+int play_measure(struct run *run, struct play *play, struct error *error)
+{
+    update_done(run, play);
+    play->done = play->sample_at;
+    return measure_now(run, play, error);
+}
+
+/* It has moved bytes, and computes again. */
+static int go_on_measuring(struct run *run, struct play *play, struct error *error)
+{
+    if (!play->work->progress)
+        return 0;
+    return play->done >= play->sample_at ? measure_now(run, play, error) : expect_sample(run, play, error);
 }
 
 /* The phase ends: what it has come to. */
@@ -374,7 +501,8 @@ static double stall_of(const struct run *run, const struct play *play)
 static int stand_still(struct run *run, struct play *play, struct error *error)
 {
     double stall = stall_of(run, play);
-    pause_iterations(run, play);
+    if (pause_iterations(run, play, error))
+        return -1;
     stop_measuring(play);
     play->resize.stage = RESIZE_STANDS;
     play->resize.stands = run->now;
@@ -530,6 +658,9 @@ int play_start(struct run *run, struct play *play, const struct decision *decisi
 static int stop_job(struct run *run, struct play *play, struct error *error)
 {
     const struct stay *held = record_held(play->record);
+    if (pause_transfer(run, play, error))
+        return -1;
+    play->moving = false;
     play_resize_drop(play);
     run_forget(play, EVENT_PHASE);
     run_forget(play, EVENT_LIMIT);
@@ -571,11 +702,10 @@ static int enter_phase(struct run *run, struct play *play, int phase, struct err
     return begin_phase(run, play, phase, error);
 }
 
-int play_phase_done(struct run *run, struct play *play, struct error *error)
+/* The next one begins, or the job ends. */
+static int end_phase(struct run *run, struct play *play, struct error *error)
 {
     int next = play->phase + 1;
-    play->done = phase_of(play)->iterations;
-    play->since = run->now;
     if (end_measuring(run, play, error))
         return -1;
     if (next == play->work->phase_count)
@@ -584,6 +714,33 @@ int play_phase_done(struct run *run, struct play *play, struct error *error)
     if (enter_phase(run, play, next, error))
         return -1;
     return resume_resize(run, play, error);
+}
+
+/* It has stopped computing: what is due is moved first. */
+static int go_on(struct run *run, struct play *play, struct error *error)
+{
+    if (begin_due_transfer(run, play)) {
+        stop_measuring(play);
+        return resume_transfer(run, play, error);
+    }
+    if (play->done >= phase_of(play)->iterations)
+        return end_phase(run, play, error);
+    return resume_iterations(run, play, error) ? -1 : go_on_measuring(run, play, error);
+}
+
+int play_computed(struct run *run, struct play *play, struct error *error)
+{
+    play->done = play->until;
+    play->since = run->now;
+    return go_on(run, play, error);
+}
+
+int play_moved(struct run *run, enum shared on, struct error *error)
+{
+    struct play *play = &run->plays[rate_finish(&run->rates[on], run->now)];
+    count_moving(run, play);
+    play->moving = false;
+    return expect_moved(run, on, error) ? -1 : go_on(run, play, error);
 }
 
 int play_requeue(struct run *run, struct play *play, struct error *error)

@@ -12,8 +12,14 @@ int play_submit(struct run *run, struct play *play, struct error *error);
 
 int play_start(struct run *run, struct play *play, const struct decision *decision, struct error *error);
 
-/* EVENT_PHASE: the phase is done; the next one begins, or the job ends. */
-int play_phase_done(struct run *run, struct play *play, struct error *error);
+/* EVENT_PHASE: it moves what is due; or the phase is done, and the next one begins, or the job ends. */
+int play_computed(struct run *run, struct play *play, struct error *error);
+
+/* EVENT_MOVED: whose transfer it was goes on. */
+int play_moved(struct run *run, enum shared on, struct error *error);
+
+/* Whether this phase moves bytes, and that takes time here. */
+bool play_moves(const struct run *run, const struct phase *phase);
 
 /* EVENT_LIMIT: it ends, and is not done. */
 int play_limit_reached(struct run *run, struct play *play, struct error *error);

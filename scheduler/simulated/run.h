@@ -8,6 +8,7 @@
 
 #include "scheduler/core/core.h"
 #include "scheduler/simulated/ledger.h"
+#include "scheduler/simulated/rates.h"
 #include "scheduler/simulated/schedule.h"
 #include "scheduler/simulated/simulate.h"
 
@@ -19,7 +20,8 @@
  */
 
 enum event_kind {
-    EVENT_PHASE,   /* a job has done its phase: the next one, or the end */
+    EVENT_PHASE,   /* a job has computed its phase, or as far as it does before it moves bytes */
+    EVENT_MOVED,   /* the first transfer on a shared rate is over */
     EVENT_LIMIT,   /* its time limit is used up */
     EVENT_RESIZE,  /* the next step of a resize */
     EVENT_MEASURE, /* enough iterations for a sample */
@@ -32,8 +34,8 @@ enum event_kind {
 struct event {
     double time;
     enum event_kind kind;
-    size_t index;   /* of the job, or of the fault */
-    unsigned stamp; /* one that is no longer the job's is of the past: the event does not happen */
+    size_t index;   /* of the job, the fault or the rate */
+    unsigned stamp; /* one that is no longer the job's or the rate's is of the past: the event does not happen */
     unsigned long order;
 };
 
@@ -72,14 +74,20 @@ struct play {
     unsigned stamps[EVENT_KINDS]; /* of the events that are still to happen */
     int nodes;                    /* at which it computes */
     int phase;
-    double done, since, pace;       /* iterations of the phase, done at that time; seconds of one */
+    double done, since, pace;       /* iterations of the phase, done at that time; seconds that one computes */
+    double until;                   /* it computes up to there: to the phase's end, or to move bytes */
+    bool moving;                    /* in a transfer, which goes on when it does not stand still */
+    enum shared on;                 /* which it is on */
+    double bytes;                   /* of it, when it began or went on */
+    double moved_to[SHARED];        /* iterations whose bytes are moved */
+    double moving_seconds[SHARED];  /* since the last sample */
     double limit_left, limit_since; /* seconds at `wanted` nodes, at that time */
     struct play_resize resize;
     int leaves, least; /* leaf switches that it computes below, and how few could be; 0: not known, or it waits */
     double placed;     /* since when */
     double speed;      /* of its slowest node */
     double measured_from, sample_at; /* `done`: when the present size or phase began, of the next sample */
-    double sampled;                  /* `done`: at the last one, or when that began */
+    double sampled, sampled_at;      /* `done` and the time: at the last one, or when that began */
     int samples;                     /* since then */
     int asked;
     bool promised;
@@ -101,6 +109,8 @@ struct run {
     struct schedule *schedule;
     struct core *core;
     struct ledger ledger;
+    struct rate rates[SHARED];
+    unsigned rate_stamps[SHARED]; /* of EVENT_MOVED */
     struct events events;
     struct play *plays; /* as the works of the workload */
     struct play_id *ids;

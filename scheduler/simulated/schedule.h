@@ -53,6 +53,8 @@ struct metrics {
     double user_slowdown_spread; /* of the users' mean bounded slowdowns: largest / mean */
     double joules;               /* 0: watts not known */
     double peak_watts;
+    bool has_rate[SHARED];    /* the machine */
+    double rate_used[SHARED]; /* bytes moved / (rate * makespan) */
     int jobs, done, resizes, grown, shrunk, refused, backfilled, requeues;
     double stalled;        /* node seconds lost in resizes */
     double spread;         /* leaf switches of a job over the fewest possible, mean; 0: not known */

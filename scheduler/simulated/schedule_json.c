@@ -118,6 +118,8 @@ static bool add_nodes(cJSON *object, const int *nodes, int count)
 
 cJSON *metrics_json(const struct metrics *m)
 {
+    static const char *const rates[SHARED] = {
+        [SHARED_NETWORK] = "network_utilisation", [SHARED_FILE_SYSTEM] = "file_system_utilisation"};
     const struct {
         const char *name;
         double value;
@@ -151,6 +153,8 @@ cJSON *metrics_json(const struct metrics *m)
         whole = add_number(object, figures[i].name, figures[i].value);
     if (m->spread > 0)
         whole = whole && add_number(object, "spread", m->spread);
+    for (int i = 0; whole && i < SHARED; i++)
+        whole = !m->has_rate[i] || add_number(object, rates[i], m->rate_used[i]);
     if (whole)
         return object;
     cJSON_Delete(object);

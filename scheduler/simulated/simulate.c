@@ -21,6 +21,9 @@ static const double moved = 1e-6; /* seconds: less is no time */
 static bool is_a_phase(const struct phase *phase, int most)
 {
     double least = phase_iteration(phase, 1), largest = phase_iteration(phase, most);
+    for (int i = 0; i < SHARED; i++)
+        if (phase->moves[i].bytes > 0 && !(isfinite(phase->moves[i].bytes) && phase->moves[i].every >= 1))
+            return false;
     return phase->iterations > 0 && isfinite(phase->iterations) && least > 0 && isfinite(least) && largest > 0 &&
            isfinite(largest);
 }
@@ -137,10 +140,20 @@ static int begin_faults(struct run *run, struct error *error)
     return 0;
 }
 
+/* What others do makes it slower. */
+static bool any_moves(const struct run *run)
+{
+    for (size_t i = 0; i < run->count; i++)
+        for (int phase = 0; phase < run->plays[i].work->phase_count; phase++)
+            if (play_moves(run, &run->plays[i].work->phases[phase]))
+                return true;
+    return false;
+}
+
 /* Whether promises can be held against the policy at all. */
 static bool promises_hold(const struct run *run)
 {
-    if (!run->simulation->exact || run->simulation->script || run->ranked)
+    if (!run->simulation->exact || run->simulation->script || run->ranked || any_moves(run))
         return false;
     for (const struct work *work = run->workload->works; work < run->workload->works + run->count; work++)
         if (work->limit < work_seconds(work, work->wanted) * (1 - 1e-9) ||
@@ -162,6 +175,8 @@ static int begin_run(struct run *run, struct error *error)
 {
     if (name_schedule(run, error) || begin_jobs(run, error) || begin_core(run, error) || begin_faults(run, error))
         return -1;
+    for (int i = 0; i < SHARED; i++)
+        rate_init(&run->rates[i], run->workload->rates.all[i], run->workload->rates.link);
     run->ranked = has_priorities(run);
     run->exact = promises_hold(run);
     run->wake = INFINITY;
@@ -462,12 +477,19 @@ static int decide_now(struct run *run, struct error *error)
 
 /* ---- What happens ------------------------------------------------------------------------------- */
 
+static bool is_of_job(const struct event *event)
+{
+    return event->kind != EVENT_NODE && event->kind != EVENT_MOVED;
+}
+
 static int happen_one(struct run *run, const struct event *event, struct error *error)
 {
-    struct play *play = event->kind == EVENT_NODE ? NULL : &run->plays[event->index];
+    struct play *play = is_of_job(event) ? &run->plays[event->index] : NULL;
     switch (event->kind) {
     case EVENT_PHASE:
-        return play_phase_done(run, play, error);
+        return play_computed(run, play, error);
+    case EVENT_MOVED:
+        return play_moved(run, (enum shared)event->index, error);
     case EVENT_LIMIT:
         return play_limit_reached(run, play, error);
     case EVENT_RESIZE:
@@ -487,7 +509,9 @@ static int happen_one(struct run *run, const struct event *event, struct error *
 
 static bool is_past(const struct run *run, const struct event *event)
 {
-    return event->kind != EVENT_NODE && event->stamp != run->plays[event->index].stamps[event->kind];
+    if (event->kind == EVENT_MOVED)
+        return event->stamp != run->rate_stamps[event->index];
+    return is_of_job(event) && event->stamp != run->plays[event->index].stamps[event->kind];
 }
 
 /* The next event that is to happen. */
@@ -520,6 +544,15 @@ static int move_to(struct run *run, double time, struct error *error)
     return 0;
 }
 
+/* What is shared: nodes and rates. */
+static int count_all(const struct run *run, struct error *error)
+{
+    for (int i = 0; i < SHARED; i++)
+        if (rate_check(&run->rates[i], error))
+            return -1;
+    return ledger_count(&run->ledger, error);
+}
+
 /* All that is due now; the nodes are counted when as many may have changed as there are. */
 static int happen_all(struct run *run, struct error *error)
 {
@@ -534,7 +567,7 @@ static int happen_all(struct run *run, struct error *error)
     if (run->unchecked < run->workload->nodes)
         return 0;
     run->unchecked = 0;
-    return ledger_count(&run->ledger, error);
+    return count_all(run, error);
 }
 
 static int say_stuck(const struct run *run, struct error *error)
@@ -590,19 +623,28 @@ static int play_on(struct run *run, struct error *error)
             return -1;
         tell_progress(run, steps);
     }
-    return ledger_count(&run->ledger, error);
+    return count_all(run, error);
 }
 
 /* ---- The end ------------------------------------------------------------------------------------ */
+
+static void sum_rate(struct metrics *metrics, const struct rate *rate, int which)
+{
+    metrics->has_rate[which] = isfinite(rate->all);
+    if (metrics->has_rate[which] && metrics->makespan > 0)
+        metrics->rate_used[which] = rate->moved / (rate->all * metrics->makespan);
+}
 
 static int finish_run(struct run *run, struct error *error)
 {
     bool known = run->workload->idle_watts > 0 || run->workload->busy_watts > 0;
     run->schedule->metrics.joules = known ? run->joules : 0;
     run->schedule->metrics.peak_watts = known ? run->peak : 0;
-    if (check_record_is_over(run, error))
+    if (check_record_is_over(run, error) || metrics_sum(run->schedule, run->workload, run->node_seconds, error))
         return -1;
-    return metrics_sum(run->schedule, run->workload, run->node_seconds, error);
+    for (int i = 0; i < SHARED; i++)
+        sum_rate(&run->schedule->metrics, &run->rates[i], i);
+    return 0;
 }
 
 static void clean_up(struct run *run)
@@ -612,6 +654,8 @@ static void clean_up(struct run *run)
     if (run->core)
         core_destroy(run->core);
     ledger_free(&run->ledger);
+    for (int i = 0; i < SHARED; i++)
+        rate_free(&run->rates[i]);
     run_free_events(run);
     free(run->plays);
     free(run->ids);

@@ -1,6 +1,7 @@
 /* Workloads: how long jobs take, and how a workload is filled, sorted and measured. */
 #include "scheduler/workload/workload.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,11 +27,25 @@ double phase_iteration(const struct phase *phase, int nodes)
     return phase->seconds / speedup_at(&phase->speedup, phase_nodes(phase, nodes));
 }
 
+/* Nobody else moves anything. */
+static double moving_alone(const struct phase *phase, const struct rates *rates, int nodes)
+{
+    double seconds = 0, link = rates->link * phase_nodes(phase, nodes);
+    for (int i = 0; i < SHARED; i++) {
+        double bytes =
+            phase->moves[i].bytes > 0 ? phase->moves[i].bytes * phase->iterations / phase->moves[i].every : 0;
+        seconds += fmax(rates->all[i] > 0 ? bytes / rates->all[i] : 0, link > 0 ? bytes / link : 0);
+    }
+    return seconds;
+}
+
 double work_seconds(const struct work *work, int nodes)
 {
     double seconds = 0;
-    for (const struct phase *phase = work->phases; phase < work->phases + work->phase_count; phase++)
+    for (const struct phase *phase = work->phases; phase < work->phases + work->phase_count; phase++) {
         seconds += phase->iterations * phase_iteration(phase, nodes);
+        seconds += work->rates ? moving_alone(phase, work->rates, nodes) : 0;
+    }
     return seconds;
 }
 
@@ -67,7 +82,7 @@ struct work *workload_add(struct workload *workload)
     if (array_reserve(&workload->works, &workload->room, workload->count + 1, sizeof *workload->works))
         return NULL;
     struct work *work = &workload->works[workload->count++];
-    *work = (struct work){0};
+    *work = (struct work){.rates = &workload->rates};
     return work;
 }
 

@@ -13,6 +13,21 @@
 #include "runtime/base/error.h"
 #include "scheduler/workload/speedup.h"
 
+/* What jobs share besides nodes, to move bytes. */
+enum shared { SHARED_NETWORK, SHARED_FILE_SYSTEM, SHARED };
+
+/* Bytes per second of a machine; 0: no bound. */
+struct rates {
+    double all[SHARED]; /* of all jobs together */
+    double link;        /* of a node, in both */
+};
+
+/* What a phase moves there. */
+struct move {
+    double bytes; /* of the whole job; 0: nothing */
+    double every; /* iterations, a whole number; of fewer at the phase's end it moves so many bytes fewer */
+};
+
 /* An element of a program, as the simulator runs it. */
 struct phase {
     char *name;
@@ -21,6 +36,7 @@ struct phase {
     double iterations;         /* above 0 */
     double seconds;            /* of an iteration on one node */
     struct speedup speedup;
+    struct move moves[SHARED];
 };
 
 struct work {
@@ -37,6 +53,7 @@ struct work {
     bool progress;             /* the program reports how far it is, and is measured */
     struct phase *phases;
     int phase_count;
+    const struct rates *rates; /* of the machine; not owned; NULL: no bounds */
 };
 
 struct workload {
@@ -44,7 +61,8 @@ struct workload {
     int nodes;
     double idle_watts, busy_watts; /* of a node; 0: not known */
     double power_cap;              /* 0: none */
-    struct work *works;            /* by submit, then id */
+    struct rates rates;
+    struct work *works; /* by submit, then id */
     size_t count, room;
     char *notes; /* what was left out or changed of the input, a line each; "" */
 };
@@ -54,10 +72,10 @@ struct workload {
 int phase_nodes(const struct phase *phase, int nodes);
 bool phase_accepts(const struct phase *phase, int nodes);
 
-/* Seconds of one iteration. */
+/* Seconds that one iteration computes. */
 double phase_iteration(const struct phase *phase, int nodes);
 
-/* Seconds that a job takes from beginning to end at that size, with nothing else there. */
+/* Seconds that a job takes from beginning to end at that size, with nothing else there: it computes and moves bytes. */
 double work_seconds(const struct work *work, int nodes);
 
 void workload_free(struct workload *workload);
@@ -66,7 +84,8 @@ void workload_free(struct workload *workload);
 
 /* What the readers of workloads and the options that change them have in common. Each returns -1 when out of memory. */
 
-/* A new work, all 0; valid until the next one is added. */
+/* A new work, all 0 but its rates, which are the workload's: that stays where it is. Valid until the next one is added.
+ */
 struct work *workload_add(struct workload *workload);
 /* A line of `notes`, without its end. */
 int workload_note(struct workload *workload, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -16,6 +16,8 @@
 #define MOST_SECONDS    1e12
 #define MOST_BYTES      1e18
 #define MOST_ITERATIONS 1e15
+#define MOST_RATE       1e18
+#define MOST_MOVES      1e6 /* of a phase: each is an event */
 #define LEAST           1e-12
 
 /* ---- Node counts -------------------------------------------------------------------------------- */
@@ -220,10 +222,45 @@ static int check_range(const struct json_place *place, const struct phase *phase
                             work->range.max);
 }
 
+static const char *const shared[SHARED] = {[SHARED_NETWORK] = "network", [SHARED_FILE_SYSTEM] = "file_system"};
+
+/* BYTES of every iteration, or {"bytes": BYTES, "every": ITERATIONS}. */
+static int read_move(const struct json_place *in, const char *key, struct move *move, struct error *error)
+{
+    static const char *const keys[] = {"bytes", "every", NULL};
+    struct json_place place = json_place_in(in, key);
+    int every = 1;
+    if (!place.item)
+        return 0;
+    bool whole = cJSON_IsObject(place.item);
+    if ((whole && json_place_object(&place, keys, error)) ||
+        json_place_number(whole ? &place : in, whole ? "bytes" : key, true, 0, MOST_BYTES, &move->bytes, error) ||
+        (whole && json_place_int(&place, "every", false, 1, INT_MAX, &every, error)))
+        return -1;
+    move->every = every;
+    return 0;
+}
+
+static int check_moves(const struct json_place *in, const struct phase *phase, struct error *error)
+{
+    for (int i = 0; i < SHARED; i++) {
+        const struct move *move = &phase->moves[i];
+        struct json_place place = json_place_in(in, shared[i]);
+        if (move->bytes > 0 && phase->iterations / move->every > MOST_MOVES)
+            return json_place_error(
+                &place, error,
+                "bytes are moved %.6g times, which is above %g: give a larger \"every\", of so many "
+                "iterations",
+                phase->iterations / move->every, MOST_MOVES);
+    }
+    return 0;
+}
+
 static int read_phase(const struct json_place *place, struct phase *phase, const struct work *work, int nodes,
                       struct error *error)
 {
-    static const char *const keys[] = {"name", "kind", "iterations", "seconds", "speedup", "min", "max", "sizes", NULL};
+    static const char *const keys[] = {"name", "kind",  "iterations", "seconds",     "speedup", "min",
+                                       "max",  "sizes", "network",    "file_system", NULL};
     static const char *const kinds[] = {"rigid", "elastic", NULL};
     const char *name = "run";
     int elastic = 1;
@@ -234,6 +271,9 @@ static int read_phase(const struct json_place *place, struct phase *phase, const
         json_place_number(place, "seconds", true, LEAST, MOST_SECONDS, &phase->seconds, error) ||
         read_speedup(place, &phase->speedup, error) || read_range(place, phase, nodes, error))
         return -1;
+    for (int i = 0; i < SHARED; i++)
+        if (read_move(place, shared[i], &phase->moves[i], error))
+            return -1;
     phase->elastic = elastic;
     phase->name = strdup(name);
     return phase->name ? check_range(place, phase, work, error) : error_memory(error);
@@ -253,6 +293,8 @@ static int read_phases(const struct json_place *place, struct work *work, int no
         if (read_phase(&at, phase, work, nodes, error))
             return -1;
         phase->iterations *= scale;
+        if (check_moves(&at, phase, error))
+            return -1;
     }
     return 0;
 }
@@ -645,9 +687,25 @@ static int check_document(const struct json_reader *reader)
     return 0;
 }
 
+/* One that the caller gave goes before the document's. */
+static int read_rates(struct json_reader *reader, const struct json_place *machine)
+{
+    struct rates rates = {0}, *taken = &reader->workload->rates;
+    if (json_place_number(machine, "link", false, 0, MOST_RATE, &rates.link, reader->error))
+        return -1;
+    taken->link = taken->link < 0 ? rates.link : taken->link;
+    for (int i = 0; i < SHARED; i++) {
+        if (json_place_number(machine, shared[i], false, 0, MOST_RATE, &rates.all[i], reader->error))
+            return -1;
+        taken->all[i] = taken->all[i] < 0 ? rates.all[i] : taken->all[i];
+    }
+    return 0;
+}
+
 static int read_machine(struct json_reader *reader)
 {
-    static const char *const keys[] = {"nodes", "idle_watts", "busy_watts", "power_cap", NULL};
+    static const char *const keys[] = {"nodes",   "idle_watts",  "busy_watts", "power_cap",
+                                       "network", "file_system", "link",       NULL};
     struct workload *workload = reader->workload;
     struct json_place machine = json_place_in(&reader->document, "machine");
     int nodes = workload->nodes;
@@ -656,7 +714,8 @@ static int read_machine(struct json_reader *reader)
         json_place_number(&machine, "idle_watts", false, 0, 1e9, &workload->idle_watts, reader->error) ||
         json_place_number(&machine, "busy_watts", false, workload->idle_watts, 1e9, &workload->busy_watts,
                           reader->error) ||
-        json_place_number(&machine, "power_cap", false, 0, 1e15, &workload->power_cap, reader->error))
+        json_place_number(&machine, "power_cap", false, 0, 1e15, &workload->power_cap, reader->error) ||
+        read_rates(reader, &machine))
         return -1;
     workload->nodes = workload->nodes ? workload->nodes : nodes;
     if (workload->power_cap > 0 && workload->busy_watts <= 0)
@@ -697,12 +756,13 @@ static int refuse_text(struct workload *workload, const struct input *input, con
     return error_set(error, ERROR_REFUSED, "%s:%d: %s", input->name, line_of(input, place), what);
 }
 
-int workload_json_read(struct workload *workload, const struct input *input, int nodes, const uint64_t *seed,
-                       struct error *error)
+int workload_json_read(struct workload *workload, const struct input *input, int nodes, const struct rates *rates,
+                       const uint64_t *seed, struct error *error)
 {
+    static const struct rates unsaid = {.all = {-1, -1}, .link = -1};
     const char *end = input->text;
     struct json_reader reader = {.workload = workload, .error = error};
-    *workload = (struct workload){.nodes = nodes, .notes = strdup("")};
+    *workload = (struct workload){.nodes = nodes, .rates = rates ? *rates : unsaid, .notes = strdup("")};
     const char *wrong = input_no_utf8(input);
     if (wrong)
         return refuse_text(workload, input, wrong, "this is not UTF-8", error);

@@ -75,6 +75,14 @@ static void any_phases(struct work *work, int nodes)
     }
 }
 
+static void any_moves(struct work *work)
+{
+    for (int i = 0; i < work->phase_count; i++)
+        for (int on = 0; on < SHARED; on++)
+            if (!roll(3))
+                work->phases[i].moves[on] = (struct move){1 + roll(5000), 1 + roll(10)};
+}
+
 static void any_job(struct machine *machine, double submit)
 {
     int nodes = machine->workload.nodes;
@@ -86,7 +94,9 @@ static void any_job(struct machine *machine, double submit)
         work->range.min = 1 + roll(work->wanted);
         work->range.max = work->wanted + roll(nodes - work->wanted + 1);
     }
+    work->rates = &machine->workload.rates;
     any_phases(work, nodes);
+    any_moves(work);
 }
 
 /* Each node that fails returns later. */
@@ -108,6 +118,9 @@ static void any_machine(struct machine *machine, unsigned seed)
     double submit = 0;
     dice = seed;
     set_up(machine, 2 + roll(30), &chance);
+    if (roll(2))
+        machine->workload.rates =
+            (struct rates){.all = {roll(2) * (50 + roll(500)), 50 + roll(500)}, .link = roll(2) * (5 + roll(50))};
     for (int jobs = 1 + roll(JOBS_MAX); jobs; jobs--, submit += roll(3) ? roll(40) : 0)
         any_job(machine, submit);
     machine->simulation.costs = (struct core_costs){roll(3), 0.1 * roll(3), roll(2)};
@@ -133,9 +146,24 @@ static void assert_stays(const struct job_record *job)
         assert_near(held, job->end - job->start);
 }
 
-static int check(const struct schedule *schedule)
+/* All that its jobs move, no more and no less. */
+static void assert_moved(const struct schedule *schedule, const struct rates *rates, int on)
+{
+    double bytes = 0;
+    for (const struct job_record *job = schedule->jobs; job < schedule->jobs + schedule->job_count; job++)
+        for (const struct phase *phase = job->work->phases; phase < job->work->phases + job->work->phase_count; phase++)
+            if (phase->moves[on].bytes > 0)
+                bytes += phase->moves[on].bytes * phase->iterations / phase->moves[on].every;
+    double used = bytes / (rates->all[on] * schedule->metrics.makespan);
+    assert_true(fabs(schedule->metrics.rate_used[on] - used) <= 1e-9 * used && used <= 1 + 1e-9);
+}
+
+static int check(const struct schedule *schedule, const struct rates *rates)
 {
     const struct metrics *metrics = &schedule->metrics;
+    for (int on = 0; on < SHARED; on++)
+        if (rates->all[on] > 0 && !metrics->requeues)
+            assert_moved(schedule, rates, on);
     for (size_t i = 0; i < schedule->job_count; i++)
         assert_stays(&schedule->jobs[i]);
     assert_int_equal(metrics->done, (int)schedule->job_count);
@@ -147,7 +175,7 @@ static int check(const struct schedule *schedule)
 static void whatever_a_policy_does(void **state)
 {
     (void)state;
-    int resizes = 0, requeues = 0, refused = 0;
+    int resizes = 0, requeues = 0, refused = 0, shared = 0;
     for (unsigned seed = 0; seed < ROUNDS; seed++) {
         struct machine machine;
         struct node_fault nodes[FAULTS_MAX];
@@ -157,7 +185,8 @@ static void whatever_a_policy_does(void **state)
             any_faults(&machine, nodes, faults);
         dice = seed;
         struct schedule schedule = run(&machine), again;
-        resizes += check(&schedule);
+        resizes += check(&schedule, &machine.workload.rates);
+        shared += schedule.metrics.rate_used[SHARED_FILE_SYSTEM] > 0.5;
         requeues += schedule.metrics.requeues;
         refused += schedule.metrics.refused;
         dice = seed;
@@ -166,7 +195,7 @@ static void whatever_a_policy_does(void **state)
         schedule_free(&again);
         schedule_free(&schedule);
     }
-    assert_true(resizes > 500 && requeues > 50 && refused > 20);
+    assert_true(resizes > 500 && requeues > 50 && refused > 20 && shared > 10);
 }
 
 int main(void)

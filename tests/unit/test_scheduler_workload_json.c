@@ -19,7 +19,7 @@ static int read_text(struct workload *workload, const char *text, int nodes, con
     char copy[4000];
     struct input input = {.name = "here/jobs.json", .text = copy, .size = strlen(text)};
     snprintf(copy, sizeof copy, "%s", text);
-    return workload_json_read(workload, &input, nodes, seed, error);
+    return workload_json_read(workload, &input, nodes, NULL, seed, error);
 }
 
 static void taken(struct workload *workload, const char *text)

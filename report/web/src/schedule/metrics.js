@@ -7,6 +7,7 @@ const METRICS = [
     ['mean_response', 'mean response', 's'], ['mean_slowdown', 'mean bounded slowdown', ''],
     ['p95_slowdown', 'bounded slowdown of 95 % of the jobs', ''], ['max_slowdown', 'largest bounded slowdown', ''],
     ['user_slowdown_spread', 'spread of slowdown among users', ''], ['utilisation', 'utilisation', '%'], ['efficiency', 'efficiency', '%'],
+    ['network_utilisation', 'utilisation of the network', '%'], ['file_system_utilisation', 'utilisation of the file system', '%'],
     ['joules', 'energy', 'J'], ['peak_watts', 'highest power', 'W'],
     ['spread', 'leaf switches of a job over the fewest possible', ''], ['jobs', 'jobs', ''], ['done', 'jobs that were done', ''],
     ['backfilled', 'backfilled jobs', ''], ['requeues', 'jobs put back into the queue', ''], ['resizes', 'resizes', ''],
