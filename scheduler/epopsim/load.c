@@ -25,12 +25,34 @@ static int read_workload(struct workload *workload, struct input *input, const s
                          struct transform *how, struct error *error)
 {
     if (is_json(input))
-        return workload_json_read(workload, input, options->nodes, NULL, options->seeded ? &how->seed : NULL, error);
+        return workload_json_read(workload, input, options->nodes, &options->rates, options->seeded ? &how->seed : NULL,
+                                  error);
     if (!how->speedup.set)
         how->speedup = trace_speedup;
     if (how->bytes_per_node < 0)
         how->bytes_per_node = TRACE_BYTES_PER_NODE;
     return swf_read(workload, input, options->nodes, error);
+}
+
+static bool any_moves(const struct workload *workload)
+{
+    for (const struct work *work = workload->works; work < workload->works + workload->count; work++)
+        for (int phase = 0; phase < work->phase_count; phase++)
+            for (int i = 0; i < SHARED; i++)
+                if (work->phases[phase].moves[i].bytes > 0)
+                    return true;
+    return false;
+}
+
+/* Options for what no job does. */
+static int note_rates(struct workload *workload, const struct rates *given, struct error *error)
+{
+    bool any = given->link > 0 || given->all[SHARED_NETWORK] > 0 || given->all[SHARED_FILE_SYSTEM] > 0;
+    if (!any || any_moves(workload))
+        return 0;
+    if (workload_note(workload, "no phase moves bytes: --network, --file-system and --link change nothing"))
+        return error_memory(error);
+    return 0;
 }
 
 static int set_power(struct workload *workload, const struct options *options, struct error *error)
@@ -62,7 +84,8 @@ int load_workload(struct workload *workload, const struct options *options, stru
     input_free(&input);
     if (failed)
         return -1;
-    if (!transform(workload, &how, error) && !set_power(workload, options, error))
+    if (!transform(workload, &how, error) && !set_power(workload, options, error) &&
+        !note_rates(workload, &options->rates, error))
         return 0;
     workload_free(workload);
     return -1;

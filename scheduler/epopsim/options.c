@@ -127,6 +127,30 @@ static int take_watts(const struct option_row *row, struct options *options, con
     return 0;
 }
 
+/* Bytes per second, as "4e10" or "40G": powers of 1000. */
+static int read_rate(const char *text, double *rate)
+{
+    static const char units[] = "kMGTP";
+    char *end;
+    *rate = decimal_read(text, &end);
+    const char *unit = *end ? strchr(units, *end) : NULL;
+    if (end == text || (*end && (!unit || end[1])))
+        return -1;
+    *rate *= unit ? pow(1000, (double)(unit - units + 1)) : 1;
+    return *rate >= 0 && *rate <= 1e18 ? 0 : -1;
+}
+
+static int take_rate(const struct option_row *row, struct options *options, const char *text, struct error *error)
+{
+    double *rate = !strcmp(row->name, "network")       ? &options->rates.all[SHARED_NETWORK]
+                   : !strcmp(row->name, "file-system") ? &options->rates.all[SHARED_FILE_SYSTEM]
+                                                       : &options->rates.link;
+    if (!read_rate(text, rate))
+        return 0;
+    return error_set(error, ERROR_REFUSED, "--%s: \"%s\" is no number of bytes per second, as 25e9, 25G or 0",
+                     row->name, text);
+}
+
 static int take_speedup(const struct option_row *row, struct options *options, const char *text, struct error *error)
 {
     (void)row;
@@ -206,6 +230,11 @@ static const struct option_row rows[] = {
      "nodes that compute faster or slower, as n3=0.5,n[4-6]=2; a job computes at\nthat of its slowest node; nodes are "
      "n0, n1, ..., or as the topology has it (1)",
      OPT_TEXT(speeds)},
+    {"file-system", "RATE",
+     "bytes per second that all jobs share, as 40G; 0: so many that moving\nthem takes no time (as the workload says)",
+     OPT_OWN(take_rate)},
+    {"network", "RATE", "the same of the network", OPT_OWN(take_rate)},
+    {"link", "RATE", "at most so many from and to a node, in both", OPT_OWN(take_rate)},
     {"script", "FILE", "nodes that fail and resizes that are refused, one a line", OPT_TEXT(script)},
     {"replay", "FILE", "a recorded run (--output): the same decisions must come again", OPT_TEXT(replay)},
     {"output", "FILE", "write the schedules as JSON, all decisions with their reasons; -: the\nstandard output",
@@ -275,6 +304,7 @@ int options_parse(struct options *options, int argc, char **argv, struct error *
         .power_cap = -1,
         .idle_watts = -1,
         .busy_watts = -1,
+        .rates = {.all = {-1, -1}, .link = -1},
         .costs = {COST_BASE, COST_PER_NODE, COST_PER_BYTE},
         .transform =
             {.seed = 1, .malleable = -1, .moldable = -1, .min_share = 0.25, .max_share = 2, .bytes_per_node = -1},

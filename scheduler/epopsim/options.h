@@ -8,6 +8,7 @@
 #include "runtime/base/error.h"
 #include "scheduler/core/core.h"
 #include "scheduler/workload/transform.h"
+#include "scheduler/workload/workload.h"
 #include "terminal/options.h"
 
 #define MOST_NODES 1000000 /* of a machine */
@@ -22,6 +23,7 @@ struct options {
     bool seeded; /* --seed was given */
     double latency, noise, patience, spread_cost;
     double power_cap, idle_watts, busy_watts; /* negative: as the workload says */
+    struct rates rates;                       /* the same */
     struct core_costs costs;
     struct transform transform;
 };

@@ -5,7 +5,7 @@ import json
 import job
 import pytest
 from schemas import validate
-from test_epopsim import epopsim, refused
+from test_epopsim import NASA, epopsim, refused
 
 EXAMPLE = job.ROOT / "schema/examples/workload/valid/rates.json"
 
@@ -90,7 +90,7 @@ def test_limits_are_by_the_time_alone(space):
     assert "limits       exact" in epopsim(space, "--describe", path).out
 
 
-# ---- Without rates ----
+# ---- Without rates, and options ----
 
 def test_bytes_without_a_rate_are_nothing(space):
     """Nor are rates that no job uses: the same decisions at the same times, to the last digit."""
@@ -98,18 +98,68 @@ def test_bytes_without_a_rate_are_nothing(space):
     moving = [{**entry, "phases": [{**entry["phases"][0], "network": 1e12, "file_system": {"bytes": 1e15, "every": 7}}]} for entry in jobs]
     plain = simulated(space, workload(space, {"nodes": 8}, jobs), policy="gain")
     free = simulated(space, workload(space, {"nodes": 8}, moving), policy="gain")
-    zero = simulated(space, workload(space, {"nodes": 8, "network": 0, "file_system": 0, "link": 0}, moving), policy="gain")
+    zero = simulated(space, workload(space, {"nodes": 8, "network": 0, "file_system": 5, "link": 0}, moving), "--file-system", "0", policy="gain")
     unused = simulated(space, workload(space, {"nodes": 8, "file_system": 5}, jobs), policy="gain")
     assert plain == free == zero and plain["runs"][0]["metrics"]["resizes"] > 0
     assert [unused["runs"][0][what] for what in ("jobs", "decisions")] == [plain["runs"][0][what] for what in ("jobs", "decisions")]
     assert unused["runs"][0]["metrics"].pop("file_system_utilisation") == 0
 
 
+def test_options_go_before_the_workload(space):
+    given = simulated(space, EXAMPLE, "--network", "25G", "--file-system", "0.5T", "--link", "1e9")["machine"]
+    assert [given[what] for what in ("network", "file_system", "link")] == [25e9, 5e11, 1e9]
+    kept = simulated(space, EXAMPLE, "--network", "500M")["machine"]
+    assert [kept[what] for what in ("network", "file_system", "link")] == [5e8, 2e10, 1.25e10]
+    path = workload(space, {"nodes": 2}, [one(phase(file_system=3e4))])
+    assert ends(space, path, "--file-system", "10k") == pytest.approx([4])  # its limit, too
+    assert ends(space, path, "--file-system", "10k", "--kill-at-limit") == pytest.approx([4])
+
+
+def test_a_trace_moves_nothing(space):
+    result = epopsim(space, "--policy", "easy", "--jobs", "50", "--file-system", "1G", NASA)
+    assert "note: no phase moves bytes: --network, --file-system and --link change nothing\n" in result.err, result
+    assert result.status == 0 and "file system" not in result.out
+
+
 def test_the_table_has_what_the_machine_has(space):
     heads = epopsim(space, "-q", "--policy", "easy", EXAMPLE).out.splitlines()[0]
     assert "network/%" in heads and "file system/%" in heads
+    heads = epopsim(space, "-q", "--policy", "easy", "--network", "0", EXAMPLE).out.splitlines()[0]
+    assert "network/%" not in heads and "file system/%" in heads
     described = epopsim(space, "--describe", EXAMPLE).out
     assert "32 nodes, a network of 100 GB/s, a file system of 20 GB/s, 12.5 GB/s to and from a node\n" in described
+
+
+def test_a_replay_says_that_rates_differ(space):
+    assert epopsim(space, "-q", "--policy", "ers", "-o", "run.json", EXAMPLE).status == 0
+    assert epopsim(space, "-q", "--replay", "run.json", EXAMPLE).status == 0
+    other = epopsim(space, "--file-system", "1G", "--link", "0", "--replay", "run.json", EXAMPLE)
+    assert "recorded with --file-system 2e+10, this is with --file-system 1000000000\n" in other.err, other
+    assert "recorded with --link 1.25e+10, this is without --link\n" in other.err and other.status == 1, other
+
+
+# ---- What policies make of it ----
+
+def decided(space, policy, network):
+    """Two malleable jobs of 2000 iterations of a second on 16 of 32 nodes. Job 1 moves 2 GB after each."""
+    jobs = [{"id": number, "kind": "malleable", "nodes": 16, "min": 1, "max": 32, "phases": [{"iterations": 2000, "seconds": 16, **moves}]}
+            for number, moves in ((1, {"network": 2e9}), (2, {}))]
+    [run] = simulated(space, workload(space, {"nodes": 32}, jobs), "--network", network, policy=policy)["runs"]
+    return [(decision["job"], decision["to"], decision["reason"]) for decision in run["decisions"] if decision["kind"] == "resize"]
+
+
+def test_ers_takes_nodes_from_who_waits_for_the_network(space):
+    """0.2 s of 1.2 s; what it gives back goes to the job that computes."""
+    assert decided(space, "ers", "0") == []
+    assert decided(space, "ers", "10G")[0] == (1, 8, "MTCT 0.2 above 0.1")
+    assert decided(space, "ers", "10G")[1][:2] == (2, 24)
+
+
+def test_gain_expects_less_of_nodes_that_wait_for_the_network(space):
+    """Twice the nodes, when job 2 has ended: with 0.2 s of 1.2 s on the network they are taken to bring 1.7 times the speed."""
+    assert [decision[:2] for decision in decided(space, "gain", "10G")] == [(1, 32)]
+    assert "1.70 times as fast" in decided(space, "gain", "10G")[0][2]
+    assert "1.96 times as fast" in decided(space, "gain", "100G")[0][2]
 
 
 # ---- Against a model of its own ----
@@ -179,6 +229,12 @@ BAD_PHASES = [
 @pytest.mark.parametrize("change,words", BAD_PHASES, ids=[words for _, words in BAD_PHASES])
 def test_bad_bytes(space, change, words):
     refused(epopsim(space, workload(space, {"nodes": 2}, [one(phase(**change) if "iterations" in change else {**phase(), **change})])), words)
+
+
+@pytest.mark.parametrize("option", ["--network", "--file-system", "--link"])
+@pytest.mark.parametrize("value", ["", "-1", "fast", "10GB", "1Gk", "0x10", "inf", "1e19", "10 G"])
+def test_a_bad_rate(space, option, value):
+    refused(epopsim(space, f"{option}={value}", EXAMPLE), f'{option}: "{value}" is no number of bytes per second, as 25e9, 25G or 0')
 
 
 def test_a_bad_rate_of_the_machine(space):
