@@ -31,26 +31,29 @@ static int read_workload(struct workload *workload, struct input *input, const s
         how->speedup = trace_speedup;
     if (how->bytes_per_node < 0)
         how->bytes_per_node = TRACE_BYTES_PER_NODE;
-    return swf_read(workload, input, options->nodes, error);
+    if (swf_read(workload, input, options->nodes, error))
+        return -1;
+    for (int i = 0; i < SHARED; i++)
+        workload->rates.all[i] = fmax(0, options->rates.all[i]);
+    workload->rates.link = fmax(0, options->rates.link);
+    return 0;
 }
 
-static bool any_moves(const struct workload *workload)
+static bool any_writes(const struct workload *workload)
 {
     for (const struct work *work = workload->works; work < workload->works + workload->count; work++)
         for (int phase = 0; phase < work->phase_count; phase++)
-            for (int i = 0; i < SHARED; i++)
-                if (work->phases[phase].moves[i].bytes > 0)
-                    return true;
+            if (work->phases[phase].moves[SHARED_FILE_SYSTEM].bytes > 0)
+                return true;
     return false;
 }
 
-/* Options for what no job does. */
+/* An option for what no job does. */
 static int note_rates(struct workload *workload, const struct rates *given, struct error *error)
 {
-    bool any = given->link > 0 || given->all[SHARED_NETWORK] > 0 || given->all[SHARED_FILE_SYSTEM] > 0;
-    if (!any || any_moves(workload))
+    if (given->all[SHARED_FILE_SYSTEM] <= 0 || any_writes(workload))
         return 0;
-    if (workload_note(workload, "no phase moves bytes: --network, --file-system and --link change nothing"))
+    if (workload_note(workload, "no phase moves bytes in the file system: --file-system changes nothing"))
         return error_memory(error);
     return 0;
 }

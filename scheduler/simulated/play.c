@@ -23,6 +23,11 @@ static const struct phase *phase_of(const struct play *play)
     return &play->work->phases[play->phase];
 }
 
+static bool stands_still(const struct play *play)
+{
+    return play->resize.stage >= RESIZE_STANDS;
+}
+
 static bool moves_on(const struct run *run, const struct phase *phase, int on)
 {
     return phase->moves[on].bytes > 0 && rate_takes_time(&run->rates[on]);
@@ -53,15 +58,19 @@ static int expect_moved(struct run *run, enum shared on, struct error *error)
     return run_add_event(run, &event) ? error_memory(error) : 0;
 }
 
-/* The transfer begins, or what is left of it. */
+static int begin_transfer(struct run *run, const struct play *play, enum shared on, double bytes, int nodes,
+                          struct error *error)
+{
+    if (rate_begin(&run->rates[on], run->now, (size_t)(play - run->plays), bytes, nodes))
+        return error_memory(error);
+    return expect_moved(run, on, error);
+}
+
+/* It begins, or what is left of it. */
 static int resume_transfer(struct run *run, struct play *play, struct error *error)
 {
-    struct rate *rate = &run->rates[play->on];
-    int nodes = phase_nodes(phase_of(play), play->nodes);
     play->since = run->now;
-    if (rate_begin(rate, run->now, (size_t)(play - run->plays), play->bytes, nodes))
-        return error_memory(error);
-    return expect_moved(run, play->on, error);
+    return begin_transfer(run, play, play->on, play->bytes, phase_nodes(phase_of(play), play->nodes), error);
 }
 
 /* Up to now it moved bytes. */
@@ -74,7 +83,7 @@ static void count_moving(const struct run *run, struct play *play)
 /* It goes on later, with what is left, or never. */
 static int pause_transfer(struct run *run, struct play *play, struct error *error)
 {
-    if (!play->moving || play->resize.stage == RESIZE_STANDS)
+    if (!play->moving || stands_still(play))
         return 0;
     count_moving(run, play);
     play->bytes = rate_leave(&run->rates[play->on], run->now, (size_t)(play - run->plays));
@@ -108,7 +117,7 @@ static void update_done(const struct run *run, struct play *play)
 {
     if (play->moving)
         return;
-    if (play->resize.stage != RESIZE_STANDS)
+    if (!stands_still(play))
         play->done += (run->now - play->since) / play->pace;
     if (play->done > play->until)
         play->done = play->until;
@@ -403,7 +412,8 @@ static void take_place(const struct run *run, struct play *play)
 /*
  * As the real thing does it: processes are started while the job computes on; then, in an elastic phase that accepts
  * the size, it stands still; then it has the new size. A request that is ready in a rigid phase waits for the next
- * elastic one. In a phase that does not accept the size it is refused.
+ * elastic one. In a phase that does not accept the size it is refused. Where there is a network, the job's bytes move
+ * on it at last, and share it with others'.
  */
 
 static int check_resize(const struct play *play, const struct decision *decision, struct error *error)
@@ -490,12 +500,18 @@ int play_resize_refuse(struct run *run, struct play *play, const char *why, stru
     return run_note(run, error, "resize of job %" PRId64 " to %d nodes is refused: %s", play->work->id, to, why);
 }
 
+static bool takes_network(const struct run *run)
+{
+    return rate_takes_time(&run->rates[SHARED_NETWORK]);
+}
+
+/* Before its bytes move. */
 static double stall_of(const struct run *run, const struct play *play)
 {
     const struct core_costs *costs = &run->simulation->costs;
     int from = play->nodes, to = play->resize.to;
     return costs->base + costs->per_node * (from > to ? from : to) +
-           costs->per_byte * play->work->bytes / (from < to ? from : to);
+           (takes_network(run) ? 0 : costs->per_byte * play->work->bytes / (from < to ? from : to));
 }
 
 static int stand_still(struct run *run, struct play *play, struct error *error)
@@ -561,9 +577,29 @@ static int commit_resize(struct run *run, struct play *play, struct error *error
     return tell_asked(run, play, error);
 }
 
+/* It has stood still for as long as its size says. */
+static int move_data(struct run *run, struct play *play, struct error *error)
+{
+    struct play_resize *resize = &play->resize;
+    int smaller = play->nodes < resize->to ? play->nodes : resize->to;
+    if (!takes_network(run) || play->work->bytes <= 0)
+        return commit_resize(run, play, error);
+    resize->stage = RESIZE_MOVES;
+    return begin_transfer(run, play, SHARED_NETWORK, play->work->bytes, smaller, error);
+}
+
+/* The job stops meanwhile. */
+static int stop_moving_data(struct run *run, struct play *play, struct error *error)
+{
+    if (play->resize.stage != RESIZE_MOVES)
+        return 0;
+    rate_leave(&run->rates[SHARED_NETWORK], run->now, (size_t)(play - run->plays));
+    return expect_moved(run, SHARED_NETWORK, error);
+}
+
 int play_resize_step(struct run *run, struct play *play, struct error *error)
 {
-    return play->resize.stage == RESIZE_STANDS ? commit_resize(run, play, error) : pass_gate(run, play, error);
+    return play->resize.stage == RESIZE_STANDS ? move_data(run, play, error) : pass_gate(run, play, error);
 }
 
 /* Another phase has begun. */
@@ -658,7 +694,7 @@ int play_start(struct run *run, struct play *play, const struct decision *decisi
 static int stop_job(struct run *run, struct play *play, struct error *error)
 {
     const struct stay *held = record_held(play->record);
-    if (pause_transfer(run, play, error))
+    if (pause_transfer(run, play, error) || stop_moving_data(run, play, error))
         return -1;
     play->moving = false;
     play_resize_drop(play);
@@ -738,9 +774,13 @@ int play_computed(struct run *run, struct play *play, struct error *error)
 int play_moved(struct run *run, enum shared on, struct error *error)
 {
     struct play *play = &run->plays[rate_finish(&run->rates[on], run->now)];
+    if (expect_moved(run, on, error))
+        return -1;
+    if (play->resize.stage == RESIZE_MOVES)
+        return commit_resize(run, play, error);
     count_moving(run, play);
     play->moving = false;
-    return expect_moved(run, on, error) ? -1 : go_on(run, play, error);
+    return go_on(run, play, error);
 }
 
 int play_requeue(struct run *run, struct play *play, struct error *error)

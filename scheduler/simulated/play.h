@@ -15,7 +15,7 @@ int play_start(struct run *run, struct play *play, const struct decision *decisi
 /* EVENT_PHASE: it moves what is due; or the phase is done, and the next one begins, or the job ends. */
 int play_computed(struct run *run, struct play *play, struct error *error);
 
-/* EVENT_MOVED: whose transfer it was goes on. */
+/* EVENT_MOVED: whose transfer it was goes on, or has its new size. */
 int play_moved(struct run *run, enum shared on, struct error *error);
 
 /* Whether this phase moves bytes, and that takes time here. */

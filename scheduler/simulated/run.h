@@ -53,7 +53,8 @@ enum resize_stage {
     RESIZE_NONE,
     RESIZE_PREPARES, /* processes are started; the job computes on */
     RESIZE_WAITS,    /* ready, but in a rigid phase: until an elastic one begins */
-    RESIZE_STANDS    /* the job stands still */
+    RESIZE_STANDS,   /* the job stands still */
+    RESIZE_MOVES     /* and then its bytes go over the network */
 };
 
 /* Of the resize under way; all but `number` are of no meaning when there is none. */

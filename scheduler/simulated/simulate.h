@@ -15,13 +15,14 @@ struct simulation {
     const struct workload *workload;
     const struct policy *policy;
     const struct script *script; /* faults to inject; NULL: none */
-    struct core_costs
-        costs; /* of a resize: the job stands still for base + per_node * larger + per_byte * bytes / smaller */
     double spread_cost;   /* share that an iteration takes longer for each leaf switch above the fewest possible */
     const double *speeds; /* of the nodes; NULL: all are alike */
     const struct topology *topology; /* NULL: none is known */
-    double latency;                  /* from a decision to the stand-still: processes are started meanwhile */
-    double noise;                    /* of measured MTCT and seconds, relative; 0: none */
+    /* Of a resize: the job stands still for base + per_node * larger + per_byte * bytes / smaller; where there is a
+     * network, for as long as the bytes take there instead of the last. */
+    struct core_costs costs;
+    double latency; /* from a decision to the stand-still: processes are started meanwhile */
+    double noise;   /* of measured MTCT and seconds, relative; 0: none */
     uint64_t seed;
     bool kill_at_limit; /* as epoprm does: `limit` at `wanted` nodes or more, on fewer for longer */
     bool brief;         /* the schedule has the figures and no decisions; not with a replay */

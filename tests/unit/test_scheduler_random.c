@@ -89,7 +89,7 @@ static void any_job(struct machine *machine, double submit)
     struct work *work = add_job(machine, submit, 1 + roll(nodes), 1 + roll(100));
     work->kind = (epop_policy_kind_t)roll(4);
     work->progress = roll(2);
-    work->bytes = roll(10);
+    work->bytes = roll(10) * roll(50);
     if (work->kind != EPOP_RIGID) {
         work->range.min = 1 + roll(work->wanted);
         work->range.max = work->wanted + roll(nodes - work->wanted + 1);
@@ -150,10 +150,12 @@ static void assert_stays(const struct job_record *job)
 static void assert_moved(const struct schedule *schedule, const struct rates *rates, int on)
 {
     double bytes = 0;
-    for (const struct job_record *job = schedule->jobs; job < schedule->jobs + schedule->job_count; job++)
+    for (const struct job_record *job = schedule->jobs; job < schedule->jobs + schedule->job_count; job++) {
+        bytes += on == SHARED_NETWORK ? job->resizes * job->work->bytes : 0;
         for (const struct phase *phase = job->work->phases; phase < job->work->phases + job->work->phase_count; phase++)
             if (phase->moves[on].bytes > 0)
                 bytes += phase->moves[on].bytes * phase->iterations / phase->moves[on].every;
+    }
     double used = bytes / (rates->all[on] * schedule->metrics.makespan);
     assert_true(fabs(schedule->metrics.rate_used[on] - used) <= 1e-9 * used && used <= 1 + 1e-9);
 }

@@ -340,6 +340,52 @@ static void who_stands_still_moves_nothing(void **state)
     schedule_free(&schedule);
 }
 
+/* Ready at 2, still for a second, then 60 bytes from 2 nodes; job 2 has a half of 12 a second meanwhile, and all after.
+ */
+static void the_bytes_of_a_resize_share_the_network(void **state)
+{
+    (void)state;
+    static const struct step list[] = {{1, 1, 4}};
+    struct machine machine;
+    set_up(&machine, 6, &following);
+    set_rates(&machine, 12, 0, 0);
+    struct work *work = add_malleable(&machine, 0, 2, 20, 4);
+    work->bytes = 60;
+    add_mover(&machine, 0, 2, 1, 96, 0);
+    machine.simulation.costs = (struct core_costs){0.2, 0.2, 1e6};
+    machine.simulation.latency = 1;
+    list_steps(list, 1);
+    struct schedule schedule = run(&machine);
+    /* Job 2 has moved 24 when the bytes of the resize begin at 3, and 60 more when these are over at 13. */
+    assert_runs(&schedule, 2, 0, 13 + 12 / 12.0);
+    assert_near(schedule.jobs[0].stalled, 11);
+    assert_runs(&schedule, 1, 0, 13 + 18 / 2.0);
+    schedule_free(&schedule);
+}
+
+/* The same, but a node of job 1 fails at 8, in the transfer: job 2 has moved 54 by then. */
+static void a_resize_that_ends_gives_its_share(void **state)
+{
+    (void)state;
+    static const struct step list[] = {{1, 1, 4}};
+    static struct node_fault faults[] = {{.time = 8, .node = 0}};
+    struct machine machine;
+    set_up(&machine, 6, &following);
+    set_rates(&machine, 12, 0, 0);
+    add_malleable(&machine, 0, 2, 20, 4)->bytes = 60;
+    add_mover(&machine, 0, 2, 1, 96, 0);
+    machine.simulation.costs.base = 1;
+    machine.simulation.latency = 1;
+    machine.script = (struct script){.nodes = faults, .node_count = 1};
+    machine.simulation.script = &machine.script;
+    list_steps(list, 1);
+    struct schedule schedule = run(&machine);
+    assert_runs(&schedule, 2, 0, 8 + 42 / 12.0);
+    assert_runs(&schedule, 1, 8, 28);
+    assert_int_equal(schedule.jobs[0].requeues, 1);
+    schedule_free(&schedule);
+}
+
 /* Its node fails at 3, in the transfer; job 2 has the whole rate then, and job 1 begins anew at 5. */
 static void who_is_stopped_gives_its_share(void **state)
 {
@@ -492,6 +538,8 @@ int main(void)
         cmocka_unit_test(who_comes_takes_its_share_at_once),
         cmocka_unit_test(a_resize_interrupts_a_transfer),
         cmocka_unit_test(who_stands_still_moves_nothing),
+        cmocka_unit_test(the_bytes_of_a_resize_share_the_network),
+        cmocka_unit_test(a_resize_that_ends_gives_its_share),
         cmocka_unit_test(who_is_stopped_gives_its_share),
         cmocka_unit_test(who_is_killed_gives_its_share),
         cmocka_unit_test(without_rates_moving_takes_no_time),

@@ -115,10 +115,25 @@ def test_options_go_before_the_workload(space):
     assert ends(space, path, "--file-system", "10k", "--kill-at-limit") == pytest.approx([4])
 
 
-def test_a_trace_moves_nothing(space):
+def test_jobs_of_a_trace_move_what_a_resize_moves(space):
+    """And nothing else: a rate of the file system is for nothing."""
+    words = ["--jobs", "500", "--load", "0.9", "--malleable", "1", "--bytes-per-node", "1e9", "--network", "20G", "--link", "2G"]
+    [run] = simulated(space, NASA, *words, policy="ers")["runs"]
+    metrics, resizes = run["metrics"], [entry["resizes"] * entry["wanted"] for entry in run["jobs"]]
+    assert metrics["network_utilisation"] * 20e9 * metrics["makespan"] == pytest.approx(1e9 * sum(resizes)) and sum(resizes) > 100
     result = epopsim(space, "--policy", "easy", "--jobs", "50", "--file-system", "1G", NASA)
-    assert "note: no phase moves bytes: --network, --file-system and --link change nothing\n" in result.err, result
-    assert result.status == 0 and "file system" not in result.out
+    assert "note: no phase moves bytes in the file system: --file-system changes nothing\n" in result.err, result
+
+
+def test_the_bytes_of_a_resize_share_the_network(space):
+    """Job 1 wants 2 nodes and gets 4 when job 2, which is alone on the network, ends: 60 bytes of its at 12 a second, or 4 beside job 3."""
+    grows = one(phase(40), nodes=2, kind="malleable", min=2, max=4, bytes=60)
+    grows["phases"][0]["speedup"] = {"model": "linear"}
+    for other, stall in ((one(phase(), nodes=4), 5), (one(phase(4, network=1e5), nodes=4), 15)):
+        path = workload(space, {"nodes": 8, "network": 12}, [grows, one(phase(3), nodes=2), other])
+        value = simulated(space, path, "--resize-cost", "0", "--latency", "0", policy="min")
+        [job] = [entry for entry in value["runs"][0]["jobs"] if entry["id"] == 1]
+        assert job["resizes"] == 1 and job["stalled"] == pytest.approx(stall), job
 
 
 def test_the_table_has_what_the_machine_has(space):
