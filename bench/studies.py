@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What policies do to whole machines: the tables of docs/internals/scheduling.md, by epopsim.
 
-    bench/studies.py [bursts] [trace] [costs] [neighbours] [moves] [figures] [balance]
+    bench/studies.py [bursts] [trace] [costs] [neighbours] [moves] [checkpoints] [figures] [balance]
 
 Virtual time and seeded: the figures are the same on every machine. A test compares those that take seconds with the
 page.
@@ -87,6 +87,21 @@ def costs():
         rows.append(row)
     return table(["a resize costs", "bursts: makespan / `easy`", "resizes", "node hours lost",
                   "trace: slowdown / `easy`", "resizes", "node hours lost"], rows)
+
+
+def checkpoints():
+    """The bursts of 100 jobs, with checkpoints on a file system that they share."""
+    rows = []
+    for rate in (None, 80, 40, 20, 10, 5, 2):
+        share_of = lambda metrics: share(metrics["file_system_utilisation"]) if rate else "-"
+        options = (EXAMPLES / "checkpoints.json", "--file-system", f"{rate or 0}G")
+        easy = simulate(*options, "--malleable", 0, "--policy", "easy")["easy"]
+        all_bytes = easy["file_system_utilisation"] * easy["makespan"] if rate else 0
+        row = [f"{rate} GB/s" if rate else "no bound", f"{all_bytes:.0f} s", f"{easy['makespan']:.0f} s", share_of(easy)]
+        for metrics in simulate(*options, "--policy", "ers,gain").values():
+            row += [f"{metrics['makespan']:.0f} s ({metrics['makespan'] / easy['makespan']:.2f})", share_of(metrics)]
+        rows.append(row)
+    return table(["file system", "all bytes", "`easy`, rigid", "in use", "`ers`", "in use", "`gain`", "in use"], rows)
 
 
 def runs(workload, *policies, options=()):
@@ -190,7 +205,8 @@ def balance():
     return table(["policy", "idle node hours", "wait of the third", "makespan", "resizes"], rows)
 
 
-STUDIES = {"bursts": bursts, "trace": trace, "costs": costs, "neighbours": neighbours, "moves": moves, "figures": figures, "balance": balance}
+STUDIES = {"bursts": bursts, "trace": trace, "costs": costs, "neighbours": neighbours, "moves": moves, "checkpoints": checkpoints,
+           "figures": figures, "balance": balance}
 
 
 def main():
