@@ -295,6 +295,31 @@ def bench_scheduler(quick):
             note(bench="workload", policy=policy, jobs=jobs, seconds=seconds, mib=mib)
 
 
+def with_checkpoints(trace, every):
+    """The trace's jobs in iterations of a second, as a workload in JSON: after so many they write their share of a GB a node in ten
+    minutes. And how often they do, all together."""
+    jobs, transfers = [], 0
+    for number, submit, _, seconds, nodes in (line.split()[:5] for line in trace if not line.startswith(";")):
+        iterations = max(1, round(float(seconds)))
+        transfers += -(-iterations // every)
+        jobs.append({"id": int(number), "submit": float(submit), "nodes": int(nodes),
+                     "phases": [{"iterations": iterations, "seconds": int(nodes), "file_system": {"bytes": 1e9 * int(nodes) * every / 600, "every": every}}]})
+    return {"schema": "epop.workload", "version": 1, "machine": {"nodes": 10000, "file_system": 1e11}, "jobs": jobs}, transfers
+
+
+def bench_rates(quick):
+    """What transfers at shared rates cost the simulator: no ranks."""
+    jobs = 1000 if quick else 100000
+    done = subprocess.run([BUILD / "bin/epopsim", "generate", "--nodes", "10000", "--jobs", str(jobs)], stdout=subprocess.PIPE, text=True, timeout=600, check=True)
+    for every, rate in ((600, "0"), (600, "100G"), (60, "100G")):
+        workload, transfers = with_checkpoints(done.stdout.splitlines(), every)
+        with tempfile.TemporaryFile("w+") as file:
+            json.dump(workload, file)
+            file.seek(0)
+            seconds, mib = used_by([BUILD / "bin/epopsim", "-q", "--load", "0.85", "--file-system", rate, "--policy", "easy", "-"], file)
+        note(bench="rates", jobs=jobs, transfers=transfers if rate != "0" else 0, seconds=seconds, mib=mib)
+
+
 def bench_elastic(quick):
     """Jobs that sleep, rigid and malleable, under epoprm and in the simulator; bench/elastic.py has more of it."""
     for result in elastic.short(4 if quick else 10):
@@ -396,7 +421,7 @@ def main():
                "loops": bench_loops, "tune": bench_tune,
                "debug": bench_debug, "resize": bench_resize, "methods": bench_methods, "meeting": bench_meeting, "ahead": bench_ahead, "balance": bench_balance, "redist": bench_redist, "redist-hosts": bench_redist_hosts, "described": bench_described, "blocks": bench_blocks,
                "checkpoint": bench_checkpoint, "memory": bench_memory,
-               "cannon": bench_cannon, "gauss": bench_gauss, "amr": bench_amr, "scheduler": bench_scheduler, "elastic": bench_elastic,
+               "cannon": bench_cannon, "gauss": bench_gauss, "amr": bench_amr, "scheduler": bench_scheduler, "rates": bench_rates, "elastic": bench_elastic,
                "latency": bench_latency, "psets": bench_psets, "scale": bench_scale}
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="fewer rounds, smaller matrices: to see that it works; nothing is kept")

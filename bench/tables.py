@@ -426,6 +426,11 @@ def workload(results):
         [f"`{each['policy']}`", f"{each['jobs']:,}", number(each["seconds"]), number(each["mib"])] for each in of(results, "workload")]
 
 
+def rates(results):
+    return ["jobs", "transfers", "processor time, s", "memory, MiB"], [
+        [f"{each['jobs']:,}", f"{each['transfers']:,}", number(each["seconds"]), number(each["mib"])] for each in of(results, "rates")]
+
+
 SITES = {"epoprm --local 4": "`epoprm --local 4`", "Slurm, the adviser": "Slurm, joiners by srun",
          "by hand, join": "`epopctl resize --wait`, join", "by hand, spawn": "`epopctl resize --wait`, spawn"}
 
@@ -479,7 +484,7 @@ TABLES = {"probe": probe, "loops": loops, "loops-calls": loops_calls, "tune": tu
           "measure-reports": measure_reports, "debug": debug, "interpose": interpose, "resize": resize, "methods": methods, "meeting": meeting,
           "methods-commit": methods_commit, "methods-single": methods_single, "ahead": ahead, "balance": balance, "psets": psets,
           "psets-water": psets_water, "redist": redist, "redist-small": redist_small, "redist-hosts": redist_hosts, "redist-bounds": redist_bounds, "redist-spans": redist_spans, "described": described, "blocks": blocks,
-          "blocks-spans": blocks_spans, "checkpoint": checkpoint, "memory": memory, "scalapack": scalapack, "amr": amr, "scheduler": scheduler, "workload": workload,
+          "blocks-spans": blocks_spans, "checkpoint": checkpoint, "memory": memory, "scalapack": scalapack, "amr": amr, "scheduler": scheduler, "workload": workload, "rates": rates,
           "latency": latency, "latency-parts": latency_parts, "scale": scale}
 
 
