@@ -26,16 +26,7 @@ def joules(daemon, number):
     return json.loads(told(daemon, "why", str(number), "--json"))["job"].get("joules", 0)
 
 
-@pytest.fixture(name="rule")
-def fixture_rule(space):
-    made = []
-
-    def rule(*options, **how):
-        made.append(ruling.Daemon(space, *options, **how))
-        return made[-1].start()
-    yield rule
-    for daemon in made:
-        daemon.close()
+fixture_rule = ruling.by_options()
 
 
 @pytest.mark.parametrize("policy", ["easy", "ers", "gain", ruling.SHARE])

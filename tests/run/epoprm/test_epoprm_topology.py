@@ -19,16 +19,7 @@ def told(daemon, *words):
     return result.out
 
 
-@pytest.fixture(name="rule")
-def fixture_rule(space):
-    made = []
-
-    def rule(*options, **how):
-        made.append(ruling.Daemon(space, *options, **how))
-        return made[-1].start()
-    yield rule
-    for daemon in made:
-        daemon.close()
+fixture_rule = ruling.by_options()
 
 
 def write(space, text, name="topology.conf"):

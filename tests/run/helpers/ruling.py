@@ -200,6 +200,21 @@ def on_local_nodes(count, started=False):
     return fixture
 
 
+def by_options():
+    """The fixture `rule`, which starts daemons with the options that it is given."""
+    @pytest.fixture(name="rule")
+    def fixture(space):
+        made = []
+
+        def rule(*options, **how):
+            made.append(Daemon(space, *options, **how))
+            return made[-1].start()
+        yield rule
+        for daemon in made:
+            daemon.close()
+    return fixture
+
+
 def daemon_on(net, launcher=hosts.START, **how):
     """On a slot of each of these hosts."""
     return Daemon(net.space, "--hosts", ",".join(f"{name}:1" for name in net.names), "--launcher", "ssh", "--launcher-exec", launcher, net=net, **how)
