@@ -1,10 +1,9 @@
 /* Nodes of different speeds: how they are read, which a job gets and gives back, and how long it takes there. */
-#include "tests/unit/scheduler_machine.h"
+#include "tests/unit/scheduler_nodes.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#include "scheduler/core/nodes.h"
 #include "scheduler/core/speeds.h"
 
 static struct error error;
@@ -55,8 +54,6 @@ static void what_makes_no_sense_is_refused(void **state)
 
 /* ---- Choosing ----------------------------------------------------------------------------------- */
 
-static struct nodes nodes;
-
 /* Eight of them. */
 static int set_up(void **state)
 {
@@ -77,15 +74,6 @@ static int tear_down(void **state)
     nodes_free(&nodes);
     return 0;
 }
-
-static void assert_chosen(const int *list, int held, int count, const int *expected)
-{
-    int chosen[8];
-    nodes_choose(&nodes, list, held, count, chosen);
-    assert_memory_equal(chosen, expected, (size_t)count * sizeof *chosen);
-}
-
-#define NODES(...) ((const int[]){__VA_ARGS__})
 
 static void the_fastest_are_chosen(void **state)
 {

@@ -1,16 +1,14 @@
 /* Trees of switches: what is read and refused, where jobs start, grow and shrink, and what policies see. */
-#include "tests/unit/scheduler_machine.h"
+#include "tests/unit/scheduler_nodes.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "scheduler/core/nodes.h"
 #include "scheduler/core/topology.h"
 
 static struct topology topology;
-static struct nodes nodes;
 static struct error error;
 
 static int set_up(void **state)
@@ -139,15 +137,6 @@ static void take(int first, int last)
     for (int i = first; i <= last; i++)
         nodes_take(&nodes, &i, 1, 7);
 }
-
-static void assert_chosen(const int *list, int held, int count, const int *expected)
-{
-    int chosen[16];
-    nodes_choose(&nodes, list, held, count, chosen);
-    assert_memory_equal(chosen, expected, (size_t)count * sizeof *chosen);
-}
-
-#define NODES(...) ((const int[]){__VA_ARGS__})
 
 static void a_job_starts_below_the_lowest_switch_that_has_room(void **state)
 {
