@@ -344,7 +344,7 @@ static bool find_spares(struct gain_round *round)
         calloc(2 * (size_t)(state->easy_count + round->count + state->waiting_count) + 3, sizeof *round->spares);
     if (!round->spares)
         return false;
-    int up = state->node_count - state->down < round->most ? state->node_count - state->down : round->most;
+    int there = state->node_count - state->down, up = there < round->most ? there : round->most;
     double lent = 1 - round->options->keep;
     add_change(round, 0, lent * up, up);
     for (int i = 0; i < state->easy_count; i++) {
