@@ -312,6 +312,40 @@ static int *of_set(struct coordinator *c, const struct request_resize *request, 
     return ranks;
 }
 
+/* Adds the ranks there, but for so many of the first. False: none runs there. */
+static bool add_behind(const struct coordinator *c, const char *host, int kept, int *ranks, int *count)
+{
+    int there = 0;
+    for (int rank = 0; rank < c->processes.size; rank++)
+        if (hostlist_has(host, process_of_rank(c, rank)->host) && ++there > kept)
+            ranks[(*count)++] = rank;
+    return there;
+}
+
+/* What hosts keep in ranks that leave: the request in these words, whose ranks are the caller's to free. NULL with the
+ * reason. */
+static int *of_hosts(const struct coordinator *c, const struct request_resize *request, struct request_resize *whole,
+                     struct error *why)
+{
+    const struct ints *named = &request->release_ranks;
+    const char *at = request->keep_hosts;
+    char host[HOST_MAX];
+    int kept, count = named->count, *ranks = calloc((size_t)(count + c->processes.size + 1), sizeof *ranks);
+    if (!ranks)
+        error_memory(why);
+    for (int i = 0; ranks && i < count; i++)
+        ranks[i] = named->items[i];
+    while (!why->code && hostlist_next(&at, host, &kept))
+        if (!add_behind(c, host, kept, ranks, &count))
+            error_set(why, ERROR_FAILED, "no rank runs on %.100s", host);
+    *whole = *request;
+    whole->release_ranks = (struct ints){count ? ranks : NULL, count};
+    if (!why->code)
+        return ranks;
+    free(ranks);
+    return NULL;
+}
+
 static int start_request(struct coordinator *c, const struct request_resize *request, struct error *why)
 {
     struct request_resize whole;
@@ -324,13 +358,9 @@ static int start_request(struct coordinator *c, const struct request_resize *req
     return result;
 }
 
-void resize_from_tool(struct coordinator *c, void *handle, const struct request_resize *request)
+static void carry_out(struct coordinator *c, void *handle, const struct request_resize *request)
 {
     struct error why = {0};
-    if (!may_resize(request, &why)) {
-        reply_send(c, &handle, reply_refusal("refused", why.text));
-        return;
-    }
     if (releases_take(c, handle, request))
         return;
     int result = start_request(c, request, &why);
@@ -340,6 +370,23 @@ void resize_from_tool(struct coordinator *c, void *handle, const struct request_
         adaptation_refuse(c, handle, why.text);
     } else {
         adaptation_answer(c, handle, resize_waits(request), resize_waits_for_end(request));
+    }
+}
+
+void resize_from_tool(struct coordinator *c, void *handle, const struct request_resize *request)
+{
+    struct error why = {0};
+    struct request_resize whole;
+    int *ranks = NULL;
+    if (!may_resize(request, &why)) {
+        reply_send(c, &handle, reply_refusal("refused", why.text));
+    } else if (!request->keep_hosts) {
+        carry_out(c, handle, request);
+    } else if (!(ranks = of_hosts(c, request, &whole, &why))) {
+        adaptation_refuse(c, handle, why.text);
+    } else {
+        carry_out(c, handle, &whole);
+        free(ranks);
     }
 }
 

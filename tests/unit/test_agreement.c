@@ -574,6 +574,7 @@ static void sizes_out_of_reach_are_refused(void **state)
         "{\"op\":\"resize\",\"size\":2,\"release_ranks\":[0]}",
         "{\"op\":\"resize\",\"size\":2,\"release_ranks\":[7]}",
         "{\"op\":\"resize\",\"release_hosts\":\"nowhere\"}",
+        "{\"op\":\"resize\",\"keep_hosts\":\"nowhere:1\"}",
         "{\"op\":\"resize\",\"size\":4,\"add_hosts\":\"nowhere\"}",
         "{\"op\":\"resume\"}",
         "{\"op\":\"cancel\"}",
@@ -621,6 +622,14 @@ static void a_sleeping_rank_holds_up_nobody(void **state)
     assert_true(n.ranks[0].longest_hold > 1 || n.ranks[2].longest_hold > 1);
 }
 
+static void assert_ranks(struct network *n, const int *expected, int count)
+{
+    const cJSON *job = cJSON_GetObjectItem(ask(n, "{\"op\":\"status\"}"), "job");
+    for (int p = 0; p < count; p++)
+        assert_int_equal(json_int(cJSON_GetArrayItem(cJSON_GetObjectItem(job, "processes"), p), "rank", -2),
+                         expected[p]);
+}
+
 static void named_ranks_leave_and_others_take_their_place(void **state)
 {
     (void)state;
@@ -629,11 +638,35 @@ static void named_ranks_leave_and_others_take_their_place(void **state)
     wait_until_running(&n);
     const cJSON *answer = ask(&n, "{\"op\":\"resize\",\"size\":4,\"release_ranks\":[1,2],\"wait\":true}");
     assert_true(json_true(answer, "ok"));
-    const cJSON *job = cJSON_GetObjectItem(ask(&n, "{\"op\":\"status\"}"), "job");
-    const int expected[] = {0, -1, -1, 1, 2, 3};
-    for (int p = 0; p < 6; p++)
-        assert_int_equal(json_int(cJSON_GetArrayItem(cJSON_GetObjectItem(job, "processes"), p), "rank", -2),
-                         expected[p]);
+    assert_ranks(&n, (const int[]){0, -1, -1, 1, 2, 3}, 6);
+    ask(&n, "{\"op\":\"stop\"}");
+    finish(&n);
+    assert_int_equal(total_breaches(&n), 0);
+}
+
+static const cJSON *keep_here(struct network *n, int kept, const char *more)
+{
+    char text[200];
+    const cJSON *job = cJSON_GetObjectItem(ask(n, "{\"op\":\"status\"}"), "job");
+    const char *host = json_text(cJSON_GetArrayItem(cJSON_GetObjectItem(job, "processes"), 0), "host");
+    snprintf(text, sizeof text, "{\"op\":\"resize\",\"keep_hosts\":\"%s:%d\"%s,\"wait\":true}", host, kept, more);
+    return ask(n, text);
+}
+
+/* The lowest; beside ranks that are named. As many as there are: nobody leaves. */
+static void a_host_keeps_some_of_its_ranks(void **state)
+{
+    (void)state;
+    struct network n = {.delay_us = 200, .sleeper = -1, .visits = 1000000};
+    start(&n, 6, 6);
+    wait_until_running(&n);
+    assert_true(json_true(keep_here(&n, 6, ""), "ok"));
+    assert_int_equal(n.committed, 0);
+    assert_true(json_true(keep_here(&n, 4, ",\"release_ranks\":[1]"), "ok"));
+    assert_ranks(&n, (const int[]){0, -1, 1, 2, -1, -1}, 6);
+    assert_false(json_true(keep_here(&n, 0, ""), "ok")); /* rank 0 */
+    assert_true(json_true(keep_here(&n, 1, ""), "ok"));
+    assert_ranks(&n, (const int[]){0, -1, -1, -1, -1, -1}, 6);
     ask(&n, "{\"op\":\"stop\"}");
     finish(&n);
     assert_int_equal(total_breaches(&n), 0);
@@ -1055,6 +1088,7 @@ int main(void)
         cmocka_unit_test(sizes_out_of_reach_are_refused),
         cmocka_unit_test(a_sleeping_rank_holds_up_nobody),
         cmocka_unit_test(named_ranks_leave_and_others_take_their_place),
+        cmocka_unit_test(a_host_keeps_some_of_its_ranks),
         cmocka_unit_test(what_came_ahead_counts_in_its_visit_alone),
         cmocka_unit_test(all_list_and_move_before_the_window),
         cmocka_unit_test(one_that_fails_has_all_moved_in_the_window),

@@ -128,7 +128,7 @@ static void refusals(void **state)
         {KIND_REQUEST, "{\"op\":\"measure\",\"asker\":5}",
          "'asker' of 'measure' has to be a text of 0 to 63 characters, not 5"},
         {KIND_REQUEST, "{\"op\":\"resize\"}",
-         "'resize' needs one of the members size delta release_hosts release_ranks"},
+         "'resize' needs one of the members size delta release_hosts keep_hosts release_ranks"},
         {KIND_REQUEST, "{\"op\":\"resize\",\"size\":2,\"delta\":1}", "'size' of 'resize' goes without 'delta'"},
         {KIND_REQUEST, "{\"op\":\"resize\",\"size\":2,\"slurm_job\":1}",
          "'slurm_job' of 'resize' goes with 'add_hosts'"},
