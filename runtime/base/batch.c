@@ -141,3 +141,21 @@ void nodelist_free(struct nodelist *list)
     free(list->names);
     *list = (struct nodelist){0};
 }
+
+int nodelist_number(const char *text, size_t place)
+{
+    int number, used;
+    unsigned times;
+    for (size_t passed = 0; text && sscanf(text, "%d%n", &number, &used) == 1 && number > 0; passed += times) {
+        text += used;
+        if (sscanf(text, "(x%u)%n", &times, &used) == 1)
+            text += used;
+        else
+            times = 1;
+        if (place < passed + times)
+            return number;
+        if (*text++ != ',')
+            return 0;
+    }
+    return 0;
+}

@@ -39,4 +39,8 @@ int nodelist_add(struct nodelist *list, const char *text);
 
 void nodelist_free(struct nodelist *list);
 
+/* Numbers of such nodes, as SLURM_JOB_CPUS_PER_NODE has them: of "4(x2),8" that of place 1 is 4, that of place 2 is 8.
+ * 0: it says none, or text is NULL. */
+int nodelist_number(const char *text, size_t place);
+
 #endif

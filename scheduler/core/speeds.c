@@ -11,17 +11,37 @@
 
 static const double slowest = 0.001, fastest = 1000;
 
-/* By its name, which is mostly behind the one before; -1: there is none. */
-static int number_of(const char *name, const char *const *names, int count, int before)
+/* By its number, as in n7; -1: there is none. */
+static int number_of(const char *name, int count)
 {
     char *end;
-    for (int i = 1; names && i <= count; i++)
-        if (!strcmp(names[(before + i) % count], name))
-            return (before + i) % count;
-    if (names || name[0] != 'n' || strspn(name + 1, "0123456789") != strlen(name + 1) || strlen(name) > 9)
+    if (name[0] != 'n' || strspn(name + 1, "0123456789") != strlen(name + 1) || strlen(name) > 9)
         return -1;
     long number = strtol(name + 1, &end, 10);
     return end > name + 1 && number < count ? (int)number : -1;
+}
+
+/* Of all that have this name, which are mostly behind `before`. Returns the last of them; -1: there is none. */
+static int set_named(double *speeds, double speed, const char *name, const char *const *names, int count, int before)
+{
+    int last = -1;
+    for (int i = 1; i <= count; i++) {
+        int number = (before + i) % count;
+        bool same = !strcmp(names[number], name);
+        if (!same && last >= 0)
+            return last;
+        if (same)
+            speeds[last = number] = speed;
+    }
+    return last;
+}
+
+static int set_numbered(double *speeds, double speed, const char *name, int count)
+{
+    int number = number_of(name, count);
+    if (number >= 0)
+        speeds[number] = speed;
+    return number;
 }
 
 static int set_speeds(double *speeds, double speed, const struct nodelist *list, const char *const *names, int count,
@@ -29,10 +49,10 @@ static int set_speeds(double *speeds, double speed, const struct nodelist *list,
 {
     int number = count - 1;
     for (size_t i = 0; i < list->count; i++) {
-        number = number_of(list->names[i], names, count, number);
+        number = names ? set_named(speeds, speed, list->names[i], names, count, number)
+                       : set_numbered(speeds, speed, list->names[i], count);
         if (number < 0)
             return error_set(error, ERROR_REFUSED, "--speeds: there is no node %.60s", list->names[i]);
-        speeds[number] = speed;
     }
     return 0;
 }

@@ -5,8 +5,8 @@
 
 #include "runtime/base/error.h"
 
-/* names: of the nodes, by number; NULL: n0, n1, ... *speeds: of each, the caller's to free. -1: the line begins with
- * "--speeds: ". */
+/* names: of the nodes, by number; several may have one name. NULL: n0, n1, ... *speeds: of each, the caller's to free.
+ * -1: the line begins with "--speeds: ". */
 int speeds_read(double **speeds, const char *text, const char *const *names, int count, struct error *error);
 
 #endif

@@ -148,11 +148,21 @@ static struct named *index_names(char *const *names, int count)
     return index;
 }
 
-/* -1: there is none. */
-static int find_name(const struct named *index, int count, const char *name)
+/* Those that have this name, which stand together in the index. */
+struct found {
+    const struct named *first;
+    int count;
+};
+
+static struct found find_name(const struct named *index, int count, const char *name)
 {
-    const struct named key = {name, 0}, *found = bsearch(&key, index, (size_t)count, sizeof *index, by_name);
-    return found ? found->number : -1;
+    const struct named key = {name, 0}, *end = index + count;
+    struct found found = {bsearch(&key, index, (size_t)count, sizeof *index, by_name), 0};
+    while (found.first && found.first > index && !strcmp(found.first[-1].name, name))
+        found.first--;
+    while (found.first && found.first + found.count < end && !strcmp(found.first[found.count].name, name))
+        found.count++;
+    return found;
 }
 
 /* What a line names. -1: it is no such list. */
@@ -276,6 +286,15 @@ static int put_below(struct topology *topology, const struct reader *reader, int
     return 0;
 }
 
+/* How many of the index this list names. */
+static size_t count_named(const struct named *index, int names, const struct nodelist *list)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < list->count; i++)
+        count += (size_t)find_name(index, names, list->names[i]).count;
+    return count;
+}
+
 /* All names that a line has below its switch. Nodes that the machine does not have are left out. */
 static int join_line(struct topology *topology, const struct reader *reader, int above, const struct named *index,
                      int names, struct error *error)
@@ -287,13 +306,13 @@ static int join_line(struct topology *topology, const struct reader *reader, int
     branch->leaf = entry->nodes;
     if (expand_list(reader, entry, branch->leaf ? entry->nodes : entry->switches, &list, error))
         return -1;
-    branch->members = calloc(list.count + 1, sizeof *branch->members);
+    branch->members = calloc(count_named(index, names, &list) + 1, sizeof *branch->members);
     failed = branch->members ? 0 : error_memory(error);
     for (size_t i = 0; !failed && i < list.count; i++) {
-        int number = find_name(index, names, list.names[i]);
-        if (number >= 0)
-            failed = put_below(topology, reader, above, branch->leaf, number, list.names[i], error);
-        else if (!branch->leaf)
+        struct found found = find_name(index, names, list.names[i]);
+        for (int of = 0; !failed && of < found.count; of++)
+            failed = put_below(topology, reader, above, branch->leaf, found.first[of].number, list.names[i], error);
+        if (!found.count && !branch->leaf)
             failed = error_set(error, ERROR_REFUSED, "%s:%d: there is no switch %.60s", reader->path, entry->line,
                                list.names[i]);
     }

@@ -32,9 +32,9 @@ struct topology {
 };
 
 /*
- * names: of the nodes, by number; the file may have others, too. NULL: they are numbered as they stand there, and the
- * file has `count`. -1: a line names the file and the number of the line, or the node that is missing; there is nothing
- * to free.
+ * names: of the nodes, by number; several may have one name, and the file may have others, too. NULL: they are numbered
+ * as they stand there, and the file has `count`. -1: a line names the file and the number of the line, or the node that
+ * is missing; there is nothing to free.
  */
 int topology_read(struct topology *topology, const char *path, const char *const *names, int count,
                   struct error *error);

@@ -6,7 +6,7 @@
 #define JSON(what) "json", NULL, what, OPT_FLAG(json)
 
 static const struct option_row start_options[] = {
-    {"hosts", "LIST", "the nodes: n1:4,n2:4; all have the same number of slots (1)", OPT_TEXT(hosts)},
+    {"hosts", "LIST", "the nodes: n1:4,n2:4; a host with more slots is several (1 slot)", OPT_TEXT(hosts)},
     {"local", "N", "N nodes of one slot each on this machine (its cores)", OPT_TEXT(local)},
     {"site", "hosts|slurm", "rule hosts, or advise the jobs of a Slurm cluster (hosts)", OPT_TEXT(site)},
     {"policy", "POLICY", "what decides: a name that epopsim --list-policies shows, ./MINE.py or ./MINE.so",

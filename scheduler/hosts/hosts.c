@@ -160,25 +160,33 @@ static int do_priority(void *context, int64_t number, int priority, bool *unknow
     return job ? hosts_set_priority(job, priority, error) : -1;
 }
 
-static int do_drain(void *context, const char *name, bool undo, bool *unknown, struct error *error)
+static void drain(struct hosts *hosts, int number, bool undo, struct error *error)
 {
-    struct hosts *hosts = context;
-    struct hosts_node *node = hosts_node_named(hosts, name);
+    struct hosts_node *node = &hosts->nodes[number];
     const char *state = undo ? "up" : "drain", *reason = undo ? "" : "drained by its user";
-    *unknown = !node;
-    if (!node)
-        return error_set(error, ERROR_FAILED, "there is no node '%.100s'", name);
     if (node->drained == !undo)
-        return 0;
+        return;
     node->drained = !undo;
     node->since = hosts_now(hosts);
     if (node->up) {
         snprintf(node->reason, sizeof node->reason, "%s", reason);
-        hosts_must(hosts, journal_node_set_state(hosts->journal, name, state, reason, node->since, error), error);
+        hosts_must(hosts, journal_node_set_state(hosts->journal, node->name, state, reason, node->since, error), error);
     }
-    hosts_tell(hosts, 0, "node", undo ? "%s takes jobs again" : "%s is drained: it takes no jobs", name);
-    hosts_nodes_show(hosts, (int)(node - hosts->nodes));
-    return 0;
+    hosts_tell(hosts, 0, "node", undo ? "%s takes jobs again" : "%s is drained: it takes no jobs", node->name);
+    hosts_nodes_show(hosts, number);
+}
+
+/* A node, or all those of a host. */
+static int do_drain(void *context, const char *name, bool undo, bool *unknown, struct error *error)
+{
+    struct hosts *hosts = context;
+    *unknown = true;
+    for (int i = 0; i < hosts->node_count; i++)
+        if (!strcmp(hosts->nodes[i].name, name) || !strcmp(hosts_node_called(hosts, i), name)) {
+            *unknown = false;
+            drain(hosts, i, undo, error);
+        }
+    return *unknown ? error_set(error, ERROR_FAILED, "there is no node '%.100s'", name) : 0;
 }
 
 static int do_stop(void *context, enum daemon_stop how, struct error *error)

@@ -90,26 +90,42 @@ static void run_resume(struct hosts *hosts, int node)
 
 /* ---- Off and on --------------------------------------------------------------------------------- */
 
+/* All nodes of a host together: `node` is the first of them. */
+static void set_power(struct hosts *hosts, int node, enum hosts_power power, const char *why)
+{
+    for (int part = node; part < node + hosts->nodes[node].parts; part++) {
+        hosts->nodes[part].power = power;
+        hosts_nodes_down(hosts, part, why, why);
+    }
+}
+
 static void switch_off(struct hosts *hosts, int node)
 {
-    hosts->nodes[node].power = HOSTS_OFF;
-    hosts_nodes_down(hosts, node, hosts_idle_off, hosts_idle_off);
+    set_power(hosts, node, HOSTS_OFF, hosts_idle_off);
     if (run_command(hosts->options->suspend, hosts->nodes[node].host, SPAWN_NOTHING))
         hosts_tell(hosts, 0, "daemon", "the command of --suspend cannot be run");
 }
 
 static void switch_on(struct hosts *hosts, int node)
 {
-    hosts->nodes[node].power = HOSTS_WAKES;
-    hosts_nodes_down(hosts, node, coming_on, coming_on);
+    set_power(hosts, node, HOSTS_WAKES, coming_on);
     run_resume(hosts, node);
 }
 
+/* Down as others are, and asked now and then as they are. */
 static void give_up(struct hosts *hosts, int node)
 {
-    hosts->nodes[node].power = HOSTS_ON; /* down as others are, and asked now and then as they are */
-    static const char why[] = "down: it was switched on, and does not answer";
-    hosts_nodes_down(hosts, node, why, why);
+    set_power(hosts, node, HOSTS_ON, "down: it was switched on, and does not answer");
+}
+
+static bool is_idle(const struct hosts *hosts, int node)
+{
+    for (int part = node; part < node + hosts->nodes[node].parts; part++) {
+        const struct hosts_node *it = &hosts->nodes[part];
+        if (!it->up || it->drained || it->suspect || it->job >= 0)
+            return false;
+    }
+    return true;
 }
 
 void hosts_idle_look(struct hosts *hosts)
@@ -118,10 +134,9 @@ void hosts_idle_look(struct hosts *hosts)
     if (!(hosts->suspend_after > 0))
         return;
     bool wanted = core_state(hosts->core, now)->waiting_count > 0;
-    for (int i = 0; i < hosts->node_count; i++) {
+    for (int i = 0; i < hosts->node_count; i += hosts->nodes[i].parts) {
         struct hosts_node *node = &hosts->nodes[i];
-        bool idle = node->up && !node->drained && !node->suspect && node->job < 0;
-        if (!idle || wanted || !(node->idle_since > 0))
+        if (!is_idle(hosts, i) || wanted || !(node->idle_since > 0))
             node->idle_since = now;
         else if (now - node->idle_since >= hosts->suspend_after)
             switch_off(hosts, i);
@@ -146,10 +161,10 @@ void hosts_idle_wake(struct hosts *hosts)
     if (!(hosts->suspend_after > 0))
         return;
     int lacking = count_lacking(hosts, core_state(hosts->core, hosts_now(hosts)));
-    for (int i = 0; i < hosts->node_count && lacking > 0; i++)
+    for (int i = 0; i < hosts->node_count && lacking > 0; i += hosts->nodes[i].parts)
         if (hosts->nodes[i].power == HOSTS_OFF && !hosts->nodes[i].drained && hosts_power_allows(hosts, i)) {
             switch_on(hosts, i);
-            lacking--;
+            lacking -= hosts->nodes[i].parts;
         }
 }
 

@@ -22,16 +22,15 @@
 
 char *hosts_allocated(void)
 {
-    const char *names = getenv("SLURM_JOB_NODELIST"), *cores = getenv("SLURM_JOB_CPUS_PER_NODE"), *comma = "";
+    const char *names = getenv("SLURM_JOB_NODELIST"), *cpus = getenv("SLURM_JOB_CPUS_PER_NODE"), *comma = "";
     struct nodelist nodes = {0};
     char *text = NULL;
     size_t size = 0;
-    int slots = cores ? atoi(cores) : 1;
     if (!slurm_job() || !names || nodelist_add(&nodes, names))
         return NULL;
     FILE *stream = open_memstream(&text, &size);
     for (size_t i = 0; stream && i < nodes.count; i++, comma = ",")
-        fprintf(stream, "%s%s:%d", comma, nodes.names[i], slots > 0 ? slots : 1);
+        fprintf(stream, "%s%s:%d", comma, nodes.names[i], nodelist_number(cpus, i) ? nodelist_number(cpus, i) : 1);
     nodelist_free(&nodes);
     return stream && !fclose(stream) ? text : NULL;
 }
@@ -45,7 +44,7 @@ static int set_step(const struct hosts *hosts)
     if (!stream)
         return -1;
     fprintf(stream, "%d", slurm_job());
-    for (int i = 0; i < hosts->node_count; i++)
+    for (int i = 0; i < hosts->node_count; i += hosts->nodes[i].parts)
         fprintf(stream, "%c%s=%d", i ? ',' : ' ', hosts->nodes[i].host, slurm_job());
     int failed = fclose(stream) || setenv("EPOP_STEP", text, 1);
     free(text);
@@ -95,20 +94,6 @@ static void add_number(cJSON *argv, const char *option, int number)
     add_word(argv, text);
 }
 
-/* "n1:4,n2:4" of the job's nodes; with `most` as many of them. The caller's to free. */
-static char *host_list(const struct hosts_job *job, int most)
-{
-    size_t length = 1;
-    for (int i = 0; i < job->held; i++)
-        length += strlen(job->hosts->nodes[job->nodes[i]].host) + 16;
-    char *text = calloc(length, 1);
-    for (int i = 0; text && i < job->held && i < most; i++) {
-        const struct hosts_node *node = &job->hosts->nodes[job->nodes[i]];
-        snprintf(text + strlen(text), length - strlen(text), "%s%s:%d", i ? "," : "", node->host, node->slots);
-    }
-    return text;
-}
-
 static void add_mpiexec(const struct hosts_job *job, cJSON *argv, int ranks, int nodes)
 {
     const struct hosts_options *options = job->hosts->options;
@@ -122,7 +107,7 @@ static void add_mpiexec(const struct hosts_job *job, cJSON *argv, int ranks, int
         add_word(argv, options->launcher_exec);
     }
     if (!job->hosts->local) {
-        char *list = host_list(job, nodes);
+        char *list = hosts_list(job->hosts, job->nodes, nodes < job->held ? nodes : job->held);
         add_word(argv, "-hosts");
         add_word(argv, list ? list : "");
         free(list);
@@ -203,7 +188,7 @@ static void set_variable_number(cJSON *environment, const char *name, int value)
 static void set_ours(const struct hosts_job *job, cJSON *environment)
 {
     const struct hosts_options *options = job->hosts->options;
-    char batch[40], *list = host_list(job, job->held);
+    char batch[40], *list = hosts_list(job->hosts, job->nodes, job->held);
     snprintf(batch, sizeof batch, "epoprm:%lld", (long long)job->number);
     set_variable(environment, "EPOP_BATCH_JOB", batch);
     set_variable_number(environment, "EPOPRM_JOB", (int)job->number);

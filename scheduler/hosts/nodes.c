@@ -25,16 +25,20 @@
 
 enum { NODES_MAX = 4096, SLOTS_MAX = 1024 };
 
-static int add_node(struct hosts *hosts, const char *name, const char *host, int slots, struct error *error)
+/* The caller gives `name` away. */
+static int add_node(struct hosts *hosts, char *name, const char *host, int slots, int parts, struct error *error)
 {
     struct hosts_node *grown = realloc(hosts->nodes, ((size_t)hosts->node_count + 1) * sizeof *hosts->nodes);
-    if (!grown)
+    if (!grown || !name) {
+        free(name);
+        hosts->nodes = grown ? grown : hosts->nodes;
         return error_memory(error);
+    }
     hosts->nodes = grown;
-    grown += hosts->node_count;
-    *grown = (struct hosts_node){.name = strdup(name), .host = strdup(host), .slots = slots, .up = true, .job = -1};
-    hosts->node_count++;
-    return grown->name && grown->host ? 0 : error_memory(error);
+    grown += hosts->node_count++;
+    *grown = (struct hosts_node){
+        .name = name, .host = strdup(host), .slots = slots, .parts = parts, .up = true, .job = -1};
+    return grown->host ? 0 : error_memory(error);
 }
 
 static int read_slots(const char *text, const char *entry, struct error *error)
@@ -47,42 +51,85 @@ static int read_slots(const char *text, const char *entry, struct error *error)
                      entry, SLOTS_MAX);
 }
 
-static int check_entry(const struct hosts *hosts, const char *host, int slots, struct error *error)
+/* A host of the option, which becomes a node, or several. */
+struct entry {
+    const char *host;
+    int slots;
+};
+
+static int check_entry(const struct entry *entries, int count, const char *host, int slots, struct error *error)
 {
-    for (int i = 0; i < hosts->node_count; i++)
-        if (!strcmp(hosts->nodes[i].host, host))
+    for (int i = 0; i < count; i++)
+        if (!strcmp(entries[i].host, host))
             return error_set(error, ERROR_REFUSED, "--hosts: '%.100s' stands there twice; give its slots as %.100s:%d",
-                             host, host, slots + hosts->nodes[i].slots);
-    if (hosts->node_count && hosts->nodes[0].slots != slots)
-        return error_set(error, ERROR_REFUSED,
-                         "--hosts: %.100s has %d slots, and %.100s %d; all nodes of a daemon have the same number",
-                         hosts->nodes[0].host, hosts->nodes[0].slots, host, slots);
-    if (hosts->node_count == NODES_MAX)
+                             host, host, slots + entries[i].slots);
+    if (count == NODES_MAX)
         return error_set(error, ERROR_REFUSED, "--hosts: more than %d hosts", NODES_MAX);
     return 0;
 }
 
-static int read_entry(struct hosts *hosts, char *entry, struct error *error)
+static int read_entry(struct entry *entries, int count, char *text, struct error *error)
 {
-    char *colon = strchr(entry, ':');
-    int slots = colon ? read_slots(colon + 1, entry, error) : 1;
+    char *colon = strchr(text, ':');
+    int slots = colon ? read_slots(colon + 1, text, error) : 1;
     if (slots < 0)
         return -1;
     if (colon)
         *colon = '\0';
-    if (!*entry || *entry == '-' || strpbrk(entry, " \t\n/"))
-        return error_set(error, ERROR_REFUSED, "--hosts: '%.100s' is no name of a host", entry);
-    return check_entry(hosts, entry, slots, error) ? -1 : add_node(hosts, entry, entry, slots, error);
+    if (!*text || *text == '-' || strpbrk(text, " \t\n/"))
+        return error_set(error, ERROR_REFUSED, "--hosts: '%.100s' is no name of a host", text);
+    if (check_entry(entries, count, text, slots, error))
+        return -1;
+    entries[count] = (struct entry){text, slots};
+    return 0;
+}
+
+static int common_divisor(int one, int other)
+{
+    return other ? common_divisor(other, one % other) : one;
+}
+
+/* "n2", or "n2/1" of a host that is several nodes. NULL: no memory. */
+static char *name_of_part(const struct entry *entry, int part, int parts)
+{
+    char *name;
+    if (parts == 1)
+        return strdup(entry->host);
+    return asprintf(&name, "%s/%d", entry->host, part + 1) < 0 ? NULL : name;
+}
+
+/* All nodes have as many slots as divide those of each host; one that has more is several nodes. */
+static int add_entries(struct hosts *hosts, const struct entry *entries, int count, struct error *error)
+{
+    int slots = 0, all = 0, failed = 0;
+    for (int i = 0; i < count; i++)
+        slots = common_divisor(entries[i].slots, slots);
+    for (int i = 0; i < count; i++)
+        all += entries[i].slots / slots;
+    if (all > NODES_MAX)
+        return error_set(error, ERROR_REFUSED,
+                         "--hosts: these hosts are %d nodes of %d slot%s, the most that divides the slots of each, and "
+                         "there may be %d; give some of them fewer slots",
+                         all, slots, slots == 1 ? "" : "s", NODES_MAX);
+    for (int i = 0; i < count; i++)
+        for (int part = 0, parts = entries[i].slots / slots; part < parts && !failed; part++)
+            failed = add_node(hosts, name_of_part(&entries[i], part, parts), entries[i].host, slots, parts, error);
+    return failed;
 }
 
 int hosts_nodes_read(struct hosts *hosts, const char *text, struct error *error)
 {
     char *copy = strdup(text), *rest = copy, *entry;
-    int failed = copy ? 0 : error_memory(error);
-    while (!failed && (entry = strsep(&rest, ",")))
-        failed = read_entry(hosts, entry, error);
+    struct entry *entries = calloc(NODES_MAX, sizeof *entries);
+    int count = 0, failed = copy && entries ? 0 : error_memory(error);
+    while (!failed && (entry = strsep(&rest, ","))) {
+        failed = read_entry(entries, count, entry, error);
+        count += !failed;
+    }
+    failed = failed || add_entries(hosts, entries, count, error);
+    free(entries);
     free(copy);
-    return failed;
+    return failed ? -1 : 0;
 }
 
 int hosts_nodes_local(struct hosts *hosts, int count, struct error *error)
@@ -92,7 +139,7 @@ int hosts_nodes_local(struct hosts *hosts, int count, struct error *error)
         return error_set(error, ERROR_REFUSED, "--local %d: give 1 to %d nodes", count, NODES_MAX);
     for (int i = 0; i < count; i++) {
         snprintf(name, sizeof name, "local%d", i + 1);
-        if (add_node(hosts, name, host_own(), 1, error))
+        if (add_node(hosts, strdup(name), host_own(), 1, 1, error))
             return -1;
     }
     hosts->local = true;
@@ -138,7 +185,7 @@ int hosts_nodes_described(struct hosts *hosts, struct error *error)
     if (!names)
         return error_memory(error);
     for (int i = 0; i < hosts->node_count; i++)
-        names[i] = hosts->nodes[i].name;
+        names[i] = hosts_node_called(hosts, i);
     int failed = take_topology(hosts, names, error) || take_speeds(hosts, names, error);
     free(names);
     return failed ? -1 : 0;
@@ -406,10 +453,12 @@ void hosts_nodes_give_back(struct hosts_job *job, const int *nodes, int count)
         hosts_nodes_show(job->hosts, nodes[i]);
 }
 
+/* With the other nodes of the host. */
 void hosts_nodes_suspect(struct hosts *hosts, const int *nodes, int count)
 {
     for (int i = 0; i < count && !hosts->local; i++)
-        hosts->nodes[nodes[i]].suspect = true;
+        for (int part = hosts_node_first(hosts, nodes[i]), end = part + hosts->nodes[part].parts; part < end; part++)
+            hosts->nodes[part].suspect = true;
     if (count && !hosts->local)
         check_now(hosts);
 }

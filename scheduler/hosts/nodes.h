@@ -7,8 +7,8 @@
 
 #include "scheduler/hosts/state.h"
 
-/* "n1:4,n2:4": a node for each, with so many slots (1 where none are said). All have the same number. -1: a line says
- * what is wrong with it. */
+/* "n1:4,n2:8": hosts with so many slots (1 where none are said). All nodes have the same number, the greatest that
+ * divides those of each host: n1, n2/1 and n2/2 of 4 each. -1: a line says what is wrong with it. */
 int hosts_nodes_read(struct hosts *hosts, const char *text, struct error *error);
 /* local1 ... on this machine, one slot each. */
 int hosts_nodes_local(struct hosts *hosts, int count, struct error *error);

@@ -154,11 +154,11 @@ static int set_watts(struct hosts *hosts, struct error *error)
     for (int i = 0; i < hosts->node_count; i++) {
         struct hosts_node *node = &hosts->nodes[i];
         struct power_watts watts;
-        if (power_watts(options->watts, node->name, &watts, error))
+        if (power_watts(options->watts, hosts_node_called(hosts, i), &watts, error))
             return -1;
-        node->idle_watts = watts.idle;
-        node->busy_watts = watts.busy;
-        core_set_watts(hosts->core, i, watts.idle, watts.busy);
+        node->idle_watts = watts.idle / node->parts;
+        node->busy_watts = watts.busy / node->parts;
+        core_set_watts(hosts->core, i, node->idle_watts, node->busy_watts);
     }
     return 0;
 }
@@ -214,7 +214,7 @@ double hosts_power_draw(const struct hosts_node *node)
 
 bool hosts_power_allows(const struct hosts *hosts, int node)
 {
-    double draws = hosts->nodes[node].idle_watts, cap = hosts->options->power_cap;
+    double draws = hosts->nodes[node].idle_watts * hosts->nodes[node].parts, cap = hosts->options->power_cap;
     for (int i = 0; i < hosts->node_count; i++) {
         const struct hosts_node *other = &hosts->nodes[i];
         draws += other->power == HOSTS_WAKES ? other->idle_watts : hosts_power_draw(other);

@@ -14,26 +14,47 @@
 
 /* ---- What the job is asked ---------------------------------------------------------------------- */
 
-/* Names of hosts as mpiexec is told them (with slots), or as the job's processes say them. The caller's to free. */
-static char *list_hosts(const struct hosts_job *job, bool slots)
+/* As the job's processes say it. */
+static const char *name_of_host(const struct hosts_node *node)
 {
-    size_t length = 1;
-    for (int i = 0; i < job->resize.count; i++)
-        length += strlen(job->hosts->nodes[job->resize.nodes[i]].host) + 272;
-    char *text = calloc(length, 1), *at = text;
-    for (int i = 0; text && i < job->resize.count; i++) {
-        const struct hosts_node *node = &job->hosts->nodes[job->resize.nodes[i]];
-        const char *comma = i ? "," : "", *known = node->known ? node->known : node->host;
-        at += slots ? sprintf(at, "%s%s:%d", comma, node->host, node->slots) : sprintf(at, "%s%.255s", comma, known);
-    }
-    return text;
+    return node->known ? node->known : node->host;
 }
 
-static void add_hosts(const struct hosts_job *job, cJSON *request, const char *key, bool slots)
+static void add_text(cJSON *request, const char *key, char *text)
 {
-    char *text = list_hosts(job, slots);
     cJSON_AddStringToObject(request, key, text ? text : "");
     free(text);
+}
+
+/* The hosts that it leaves, or those of which it keeps a part, with the ranks that stay there at most. */
+static void add_hosts(const struct hosts_job *job, cJSON *request, const char *key, bool parts)
+{
+    const struct hosts *hosts = job->hosts;
+    const struct hosts_resize *resize = &job->resize;
+    char *text = NULL;
+    size_t size;
+    FILE *stream = open_memstream(&text, &size);
+    for (int i = 0; stream && i < resize->count; i++) {
+        int node = resize->nodes[i];
+        int kept = hosts_node_parts(hosts, node, job->nodes, job->held) -
+                   hosts_node_parts(hosts, node, resize->nodes, resize->count);
+        if (hosts_node_parts(hosts, node, resize->nodes, i) || !kept == parts)
+            continue;
+        fprintf(stream, "%s%.255s", ftello(stream) ? "," : "", name_of_host(&hosts->nodes[node]));
+        if (parts)
+            fprintf(stream, ":%d", kept * hosts->slots);
+    }
+    if (stream)
+        fclose(stream);
+    if (text && *text)
+        cJSON_AddStringToObject(request, key, text);
+    free(text);
+}
+
+static void add_left(const struct hosts_job *job, cJSON *request)
+{
+    add_hosts(job, request, "release_hosts", false);
+    add_hosts(job, request, "keep_hosts", true);
 }
 
 static bool gives_back(const struct hosts_job *job, int node)
@@ -62,11 +83,11 @@ static cJSON *resize_request(const struct hosts_job *job)
     if (grows || job->pool)
         cJSON_AddNumberToObject(request, "size", hosts_jobs_ranks(job, job->resize.to));
     if (grows && !job->hosts->local)
-        add_hosts(job, request, "add_hosts", true);
+        add_text(request, "add_hosts", hosts_list(job->hosts, job->resize.nodes, job->resize.count));
     else if (!grows && job->hosts->local && !job->pool)
         add_ranks(job, request);
     else if (!grows && !job->hosts->local)
-        add_hosts(job, request, "release_hosts", false);
+        add_left(job, request);
     cJSON_AddStringToObject(request, "wait", "vacated");
     cJSON_AddTrueToObject(request, "scheduler");
     return request;
@@ -391,8 +412,7 @@ static void take_vacated(struct hosts_job *job, const char *host)
     int left = 0;
     for (int i = 0; i < resize->count; i++) {
         const struct hosts_node *node = &job->hosts->nodes[resize->nodes[i]];
-        const char *known = node->known ? node->known : node->host;
-        if (host && !strcmp(host, known))
+        if (host && !strcmp(host, name_of_host(node)))
             resize->gone[i] = true;
         left += !resize->gone[i];
     }

@@ -82,6 +82,39 @@ struct hosts_node *hosts_node_named(struct hosts *hosts, const char *name)
     return NULL;
 }
 
+const char *hosts_node_called(const struct hosts *hosts, int node)
+{
+    return hosts->local ? hosts->nodes[node].name : hosts->nodes[node].host;
+}
+
+int hosts_node_first(const struct hosts *hosts, int node)
+{
+    while (hosts->nodes[node].parts > 1 && node > 0 && !strcmp(hosts->nodes[node - 1].host, hosts->nodes[node].host))
+        node--;
+    return node;
+}
+
+int hosts_node_parts(const struct hosts *hosts, int node, const int *nodes, int count)
+{
+    int parts = 0, first = hosts_node_first(hosts, node);
+    for (int i = 0; i < count; i++)
+        parts += hosts_node_first(hosts, nodes[i]) == first;
+    return parts;
+}
+
+char *hosts_list(const struct hosts *hosts, const int *nodes, int count)
+{
+    size_t length = 1;
+    for (int i = 0; i < count; i++)
+        length += strlen(hosts->nodes[nodes[i]].host) + 16;
+    char *text = calloc(length, 1), *at = text;
+    for (int i = 0; text && i < count; i++)
+        if (!hosts_node_parts(hosts, nodes[i], nodes, i))
+            at += sprintf(at, "%s%s:%d", i ? "," : "", hosts->nodes[nodes[i]].host,
+                          hosts->slots * hosts_node_parts(hosts, nodes[i], nodes, count));
+    return text;
+}
+
 char *hosts_names(const struct hosts *hosts, const int *nodes, int count)
 {
     size_t length = 1;

@@ -32,6 +32,7 @@ struct hosts_node {
     char *name, *host;
     char *known; /* what the host calls itself; NULL: it was not reached yet */
     int slots;
+    int parts; /* nodes of its host, which have the numbers around its own */
     bool up, drained;
     bool suspect; /* something failed there: it is to be looked at */
     char reason[HOSTS_REASON_MAX];
@@ -192,6 +193,18 @@ void hosts_tell_state(struct hosts_job *job, enum hosts_state state, const char 
 /* ---- Nodes -------------------------------------------------------------------------------------- */
 
 struct hosts_node *hosts_node_named(struct hosts *hosts, const char *name);
+
+/* As options name it: with all nodes of its host. */
+const char *hosts_node_called(const struct hosts *hosts, int node);
+
+/* The first of the nodes of its host: they have its number and those behind it. */
+int hosts_node_first(const struct hosts *hosts, int node);
+
+/* How many of these nodes are of its host. */
+int hosts_node_parts(const struct hosts *hosts, int node, const int *nodes, int count);
+
+/* The hosts of these nodes as mpiexec is told them, each once: "n1:4,n2:8". The caller's to free. */
+char *hosts_list(const struct hosts *hosts, const int *nodes, int count);
 
 /* "n1,n2", the caller's to free; never NULL but for want of memory. */
 char *hosts_names(const struct hosts *hosts, const int *nodes, int count);

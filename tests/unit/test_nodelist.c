@@ -45,8 +45,22 @@ static void test_no_lists(void **state)
     }
 }
 
+static void test_numbers(void **state)
+{
+    static const int expected[] = {4, 4, 8, 16, 16, 16, 0};
+    (void)state;
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
+        assert_int_equal(nodelist_number("4(x2),8,16(x3)", i), expected[i]);
+    assert_int_equal(nodelist_number("12", 0), 12);
+    assert_int_equal(nodelist_number("12", 1), 0);
+    static const char *const wrong[] = {NULL, "", "x", "-1", "0", "(x2)"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        assert_int_equal(nodelist_number(wrong[i], 0), 0);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_lists), cmocka_unit_test(test_no_lists)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_lists), cmocka_unit_test(test_no_lists),
+                                       cmocka_unit_test(test_numbers)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -18,6 +18,10 @@ static void nodes_are_named(void **state)
     told(speeds_read(&speeds, "m[08-09]=0.5,z=2,m08=0.25", names, 4, &error), &error);
     assert_true(speeds[0] == 1 && speeds[1] == 0.25 && speeds[2] == 0.5 && speeds[3] == 2);
     free(speeds);
+    static const char *const parts[] = {"m", "z", "z"};
+    told(speeds_read(&speeds, "z=2,z=3", parts, 3, &error), &error);
+    assert_true(speeds[0] == 1 && speeds[1] == 3 && speeds[2] == 3);
+    free(speeds);
     told(speeds_read(&speeds, "n[0,2-3]=1.5", NULL, 4, &error), &error);
     assert_true(speeds[0] == 1.5 && speeds[1] == 1 && speeds[2] == 1.5 && speeds[3] == 1.5);
     free(speeds);

@@ -90,6 +90,16 @@ static void a_site_has_its_own_numbers_and_fewer_nodes(void **state)
     assert_int_equal(topology_least(&topology, 2), 2);
 }
 
+static void nodes_of_one_name_are_below_one_switch(void **state)
+{
+    static const char *const names[] = {"n1", "n2", "n2", "n3"};
+    (void)state;
+    told(read_text("SwitchName=a Nodes=n[2-3]\nSwitchName=b Nodes=n1", names, 4), &error);
+    assert_true(topology.leaves[0] == 1 && topology.leaves[1] == 0 && topology.leaves[2] == 0 && !topology.leaves[3]);
+    assert_int_equal(topology.branches[0].count, 3);
+    assert_int_equal(topology_leaves(&topology, (const int[]){1, 2}, 2), 1);
+}
+
 static void assert_wrong(const char *text, int line, const char *why)
 {
     char place[80];
@@ -638,6 +648,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(nodes_are_numbered_as_they_stand_there, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_site_has_its_own_numbers_and_fewer_nodes, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(nodes_of_one_name_are_below_one_switch, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_makes_no_sense_is_refused_with_its_line, set_up, tear_down),
         cmocka_unit_test_setup_teardown(every_node_of_a_site_is_below_a_switch, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_job_starts_below_the_lowest_switch_that_has_room, set_up, tear_down),

@@ -271,7 +271,7 @@ def test_what_cannot_be_is_refused(daemon, space):
     daemon.wait_end(number, "cancelled")
 
 
-@pytest.mark.parametrize("options, line", [(("--hosts", "n1:4,n2:2"), "same number"), (("--hosts", "n1,n1"), "twice"),
+@pytest.mark.parametrize("options, line", [(("--hosts", "n1:1024,n2:1023,n3:1024,n4:1024,n5:1024"), "5119 nodes of 1 slot, the most"), (("--hosts", "n1,n1"), "twice"),
                                            (("--hosts", "n1:x"), "NAME:SLOTS"), (("--local", "0"), "--local")])
 def test_lists_that_make_no_sense(space, options, line):
     result = ruling.Daemon(space, *options).start(ready=False).running.wait()

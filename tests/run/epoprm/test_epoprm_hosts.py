@@ -14,14 +14,6 @@ LEDGER = job.program("ledger")
 fixture_net, fixture_daemon = ruling.on_hosts("n1", "n2", "n3")
 
 
-def wait_ranks(net, expected):
-    """Until the hosts of the only job's ranks are these, in their order."""
-    def ranks():
-        status = net.at("n1").status()
-        return hosts.by_rank(status) if status else []
-    ruling.wait_for(lambda: ranks() == expected, why=lambda: f"{ranks()}, not {expected}")
-
-
 def submit_greeting(daemon, ranks):
     """A job of that many commands, when all of them are there: it is said to run as soon as mpiexec does."""
     number = daemon.submit("sh", "-c", "echo here; exec sleep 1000", ranks=(ranks, ranks))
@@ -32,7 +24,7 @@ def submit_greeting(daemon, ranks):
 def test_a_job_grows_onto_hosts_and_leaves_them(daemon, net):
     first = daemon.submit(LEDGER, *joining.ENDLESS, ranks=(1, 3))
     daemon.wait_runs(first, 3)
-    wait_ranks(net, ["n1", "n2", "n3"])
+    ruling.wait_ranks(net, ["n1", "n2", "n3"])
     second = daemon.submit(*ruling.HOSTNAME, ranks=(1, 1))
     daemon.wait_end(second)
     shrunk = daemon.rows("SELECT * FROM resize WHERE job=?", first)[0]
@@ -40,10 +32,10 @@ def test_a_job_grows_onto_hosts_and_leaves_them(daemon, net):
     daemon.wait_runs(first, 3)
     assert daemon.request("drain", node="n2")["ok"]
     assert daemon.wait_runs(first, 2)["hosts"] == "n1,n3"
-    wait_ranks(net, ["n1", "n3"])
+    ruling.wait_ranks(net, ["n1", "n3"])
     assert daemon.request("drain", node="n2", undo=True)["ok"]
     assert daemon.wait_runs(first, 3)["hosts"] == "n1,n3,n2"
-    wait_ranks(net, ["n1", "n3", "n2"])
+    ruling.wait_ranks(net, ["n1", "n3", "n2"])
 
 
 def test_a_host_dies_and_comes_back(daemon, net):
@@ -82,7 +74,7 @@ def test_a_host_dies_while_a_job_grows_onto_it(daemon, net):
     ruling.wait_for(lambda: daemon.nodes()["n3"]["state"] == "down")  # it is looked at after the refusal
     (net.directory / "gone").rename(net.directory / "n3")
     daemon.wait_runs(number, 3)
-    wait_ranks(net, ["n1", "n2", "n3"])
+    ruling.wait_ranks(net, ["n1", "n2", "n3"])
 
 
 def test_no_job_is_started_where_one_failed(daemon, net):
@@ -103,12 +95,12 @@ def test_no_job_is_started_where_one_failed(daemon, net):
 @pytest.mark.parametrize("host, ranks", [("n2", 2), ("n3", 2), ("n2", 1)])
 def test_a_host_goes_without_a_word(net, host, ranks):
     """Its power is lost, so that no connection to it ends, and ssh waits on: with rank 0's process there, another's, or the only one."""
-    daemon = ruling.daemon_on(net, hosts.SSH, env={"EPOP_HOST_SECONDS": 2}).start()
+    daemon = ruling.daemon_on(net, launcher=hosts.SSH, env={"EPOP_HOST_SECONDS": 2}).start()
     try:
         daemon.request("drain", node="n1")  # of the daemon
         struck = daemon.submit(LEDGER, *joining.ENDLESS, ranks=(ranks, ranks))
         daemon.wait_runs(struck, ranks)
-        wait_ranks(net, ["n2", "n3"][:ranks])
+        ruling.wait_ranks(net, ["n2", "n3"][:ranks])
         net.power_off(host, silently=True)
         assert "attendant" not in daemon.wait_end(struck, "failed")["reason"]
         ruling.wait_for(lambda: daemon.nodes()[host]["state"] == "down")

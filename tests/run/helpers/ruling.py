@@ -215,9 +215,18 @@ def by_options():
     return fixture
 
 
-def daemon_on(net, launcher=hosts.START, **how):
-    """On a slot of each of these hosts."""
-    return Daemon(net.space, "--hosts", ",".join(f"{name}:1" for name in net.names), "--launcher", "ssh", "--launcher-exec", launcher, net=net, **how)
+def daemon_on(net, *options, launcher=hosts.START, slots=None, **how):
+    """On these hosts, with a slot of each where `slots` does not say how many."""
+    names = ",".join(f"{name}:{(slots or {}).get(name, 1)}" for name in net.names)
+    return Daemon(net.space, "--hosts", names, "--launcher", "ssh", "--launcher-exec", launcher, *options, net=net, **how)
+
+
+def wait_ranks(net, expected, at="n1"):
+    """Until the hosts of the ranks of the only job whose rank 0 is there are these, in their order."""
+    def ranks():
+        status = net.at(at).status()
+        return hosts.by_rank(status) if status else []
+    wait_for(lambda: ranks() == expected, why=lambda: f"{ranks()}, not {expected}")
 
 
 def on_hosts(*names):
