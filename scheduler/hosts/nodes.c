@@ -36,8 +36,8 @@ static int add_node(struct hosts *hosts, char *name, const char *host, int slots
     }
     hosts->nodes = grown;
     grown += hosts->node_count++;
-    *grown = (struct hosts_node){
-        .name = name, .host = strdup(host), .slots = slots, .parts = parts, .up = true, .job = -1};
+    *grown =
+        (struct hosts_node){.name = name, .host = strdup(host), .slots = slots, .parts = parts, .up = true, .job = -1};
     return grown->host ? 0 : error_memory(error);
 }
 
@@ -267,15 +267,24 @@ void hosts_nodes_down(struct hosts *hosts, int number, const char *reason, const
     hosts_nodes_show(hosts, number);
 }
 
-static void be_down(struct hosts_node *node, struct hosts *hosts, const char *why)
+/* A host, with all its nodes: `node` is the first of them. */
+static void be_down(struct hosts *hosts, int node, const char *why)
 {
     char is[HOSTS_REASON_MAX];
-    node->suspect = false;
-    if (!node->up)
-        return;
-    hosts->check_pause = soonest;
     snprintf(is, sizeof is, "down: %s", why);
-    hosts_nodes_down(hosts, (int)(node - hosts->nodes), why, is);
+    for (int part = node; part < node + hosts->nodes[node].parts; part++) {
+        hosts->nodes[part].suspect = false;
+        if (!hosts->nodes[part].up)
+            continue;
+        hosts->check_pause = soonest;
+        hosts_nodes_down(hosts, part, why, is);
+    }
+}
+
+static void be_up(struct hosts *hosts, int node, const char *name)
+{
+    for (int part = node; part < node + hosts->nodes[node].parts; part++)
+        hosts_nodes_up(hosts, part, name);
 }
 
 static void drop_check(struct check *check)
@@ -292,14 +301,13 @@ static void drop_check(struct check *check)
 /* The last line is the host's name; what comes before is the launcher's matter. */
 static void finish_check(struct check *check, bool late)
 {
-    struct hosts_node *node = &check->hosts->nodes[check->node];
     char *end = check->text + strcspn(check->text, "\n");
     bool named = check->count && *end == '\n' && end > check->text && !strpbrk(check->text, " \t");
     *end = '\0';
     if (named && !late)
-        hosts_nodes_up(check->hosts, check->node, check->text);
+        be_up(check->hosts, check->node, check->text);
     else
-        be_down(node, check->hosts, late ? "it does not answer within 10 s" : "nothing can be started there");
+        be_down(check->hosts, check->node, late ? "it does not answer within 10 s" : "nothing can be started there");
     check->hosts->checking[check->node] = NULL;
     drop_check(check);
 }
@@ -372,7 +380,7 @@ static void look_at_node(struct hosts *hosts, int node)
     close(ends[1]);
     if (failed) {
         drop_check(check);
-        be_down(&hosts->nodes[node], hosts, "no mpiexec can be started");
+        be_down(hosts, node, "no mpiexec can be started");
         return;
     }
     hosts->checking[node] = check;
@@ -380,18 +388,21 @@ static void look_at_node(struct hosts *hosts, int node)
     wire_timer_set(check->failing, look_apart);
 }
 
-/* Or could be, as the command that switches it on has ended. */
-static bool is_on(const struct hosts_node *node)
+/* In doubt, and on, or could be, as the command that switches it on has ended. */
+static bool is_to_be_seen(const struct hosts *hosts, int node)
 {
-    return node->power != HOSTS_OFF && !node->waking;
+    bool doubt = false;
+    for (int part = node; part < node + hosts->nodes[node].parts; part++)
+        doubt = doubt || hosts->nodes[part].suspect || !hosts->nodes[part].up;
+    return doubt && hosts->nodes[node].power != HOSTS_OFF && !hosts->nodes[node].waking;
 }
 
 static void look_at_all(evutil_socket_t fd, short what, void *context)
 {
     struct hosts *hosts = context;
     (void)fd, (void)what;
-    for (int i = 0; i < hosts->node_count; i++)
-        if ((hosts->nodes[i].suspect || !hosts->nodes[i].up) && is_on(&hosts->nodes[i]) && !hosts->checking[i])
+    for (int i = 0; i < hosts->node_count; i += hosts->nodes[i].parts)
+        if (is_to_be_seen(hosts, i) && !hosts->checking[i])
             look_at_node(hosts, i);
     hosts_timer(hosts, &hosts->checks, look_at_all, hosts, hosts->check_pause);
     hosts->check_pause = fmin(longest, 2 * hosts->check_pause);

@@ -140,7 +140,7 @@ struct hosts {
     bool stopping, leaving;   /* it ends when there are no jobs; at once, and they run on */
     bool ends;                /* now */
     struct event *decide, *terminated, *interrupted, *wake, *checks, *tick;
-    struct check **checking;     /* by node: being reached */
+    struct check **checking;     /* by the first node of each host: being reached */
     double check_pause;          /* until those that are down are tried again */
     double wall, monotonic;      /* of the same moment: the clock of the core does not go back */
     int64_t last_id;             /* of a request to an attendant */
