@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/queue.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "runtime/base/clock.h"
@@ -45,6 +46,7 @@ struct wire_link {
     char last[200]; /* what the last try failed by */
     struct event *again;
     bool by_path, attached, leaving;
+    bool unreached;           /* by the last try: not even its host's kernel answered */
     struct wire_relay *relay; /* a member's whose job is on another host; NULL */
     void (*alone)(void *context);
     int64_t asked;
@@ -228,6 +230,19 @@ static void try_again(struct wire_link *link, const char *why)
     fail(link, ERROR_TIMEOUT, text);
 }
 
+bool wire_link_unreached(const struct wire_link *link)
+{
+    return link->unreached;
+}
+
+/* A job that is busy, or stands still, is connected to all the same. */
+static bool is_connected(const struct wire_link *link)
+{
+    struct sockaddr_storage other;
+    socklen_t size = sizeof other;
+    return link->line && !getpeername(wire_line_fd(link->line), (struct sockaddr *)&other, &size);
+}
+
 static void introduce(struct wire_link *link)
 {
     char code[PROOF_MAX], about[64];
@@ -361,6 +376,7 @@ static void on_gone(void *context, const char *why)
     struct wire_link *link = context;
     /* A job listens before anybody has its address, and until its end. */
     bool ended = !link->by_path && !strcmp(why, strerror(ECONNREFUSED));
+    link->unreached = !strcmp(why, strerror(ETIMEDOUT)) || !strcmp(why, strerror(EHOSTUNREACH));
     if (link->attached)
         end(link, true);
     else if (ended)
@@ -410,6 +426,7 @@ static void try_now(evutil_socket_t ignored, short what, void *context)
     struct wire_link *link = context;
     (void)ignored, (void)what;
     if (link->line || monotonic_seconds() >= link->deadline) {
+        link->unreached |= link->line && !is_connected(link);
         link->deadline = 0;
         try_again(link, link->last[0] ? link->last : "it does not answer");
         return;

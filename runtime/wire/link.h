@@ -47,6 +47,9 @@ struct wire_link *wire_link_open(struct event_base *base, const char *uri, const
                                  int process, const struct wire_link_ops *ops, void *context, double seconds,
                                  struct error *error);
 
+/* While `attached` says why not: by the last try not even the job's host answers. */
+bool wire_link_unreached(const struct wire_link *link);
+
 /* Asks as a tool: {"op":"status"}. The answer, an object with "ok", is the callee's to delete; NULL with why: it did
  * not come in time (ERROR_TIMEOUT; seconds <= 0: no limit), the link is over, or closed. Always called, and never
  * before this returns. -1: no memory, nothing is called. */

@@ -224,7 +224,7 @@ int wire_connect_address(const struct sockaddr *address, socklen_t size)
 
 /* ---- Of a connection ------------------------------------------------------------------------- */
 
-static int seconds_for_a_host(void)
+int wire_host_seconds(void)
 {
     const char *text = getenv("EPOP_HOST_SECONDS");
     int seconds = text ? atoi(text) : 0;
@@ -238,7 +238,7 @@ static void set_option(int fd, int option, int value)
 
 void wire_socket_tune(int fd)
 {
-    int seconds = seconds_for_a_host(), on = 1;
+    int seconds = wire_host_seconds(), on = 1;
     set_option(fd, TCP_NODELAY, 1);
     setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
     set_option(fd, TCP_KEEPIDLE, seconds > 3 ? seconds / 3 : 1);

@@ -44,7 +44,10 @@ void wire_host(char *name, size_t size);
 
 /* ---- Of a connection -------------------------------------------------------------------- */
 
-/* No delay; and it is lost when the other end's host says nothing for $EPOP_HOST_SECONDS (30 by itself): one that has
+/* $EPOP_HOST_SECONDS, 30 by itself: a host that says nothing for so long is lost. */
+int wire_host_seconds(void);
+
+/* No delay; and it is lost when the other end's host says nothing for that long: one that has
  * no power any more cannot say that it has ended. Kernels answer for processes that are stopped. Nothing on Unix
  * sockets. */
 void wire_socket_tune(int fd);

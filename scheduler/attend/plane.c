@@ -11,10 +11,11 @@
 #include "runtime/control/rundir.h"
 #include "runtime/wire/loop.h"
 #include "runtime/wire/messages.h"
+#include "runtime/wire/socket.h"
 
 /* Seconds between looks for the address file: at first, and when the job has none after 10 s; after an attempt that
- * failed, and for one. */
-static const double soon = 0.02, seldom = 0.5, young = 10, again = 1, attach = 30;
+ * failed. */
+static const double soon = 0.02, seldom = 0.5, young = 10, again = 1;
 
 /* ---- Finding the job ---------------------------------------------------------------------------- */
 
@@ -69,9 +70,20 @@ static void seek_job(struct plane *plane, double seconds)
 
 /* ---- The link ----------------------------------------------------------------------------------- */
 
+static void leave_job(struct plane *plane, bool lost)
+{
+    plane->lost = lost;
+    snprintf(plane->over, sizeof plane->over, "%s", plane->job.id);
+    seek_job(plane, soon);
+}
+
 static void on_attached(void *context, const struct error *why_not)
 {
     struct plane *plane = context;
+    if (why_not && wire_link_unreached(plane->link)) {
+        leave_job(plane, true);
+        return;
+    }
     if (why_not) {
         seek_job(plane, again);
         return;
@@ -93,9 +105,7 @@ static void on_message(void *context, const cJSON *event)
 static void on_ended(void *context, bool lost)
 {
     struct plane *plane = context;
-    plane->lost = lost;
-    snprintf(plane->over, sizeof plane->over, "%s", plane->job.id);
-    seek_job(plane, soon);
+    leave_job(plane, lost);
     plane->ops->detached(plane->context);
 }
 
@@ -104,8 +114,8 @@ static void begin_attaching(struct plane *plane)
     static const struct wire_link_ops ops = {.attached = on_attached, .message = on_message, .ended = on_ended};
     struct error unheard;
     plane->state = PLANE_ATTACHES;
-    plane->link =
-        wire_link_open(plane->base, plane->job.uri, plane->job.token, WIRE_TOOL, -1, &ops, plane, attach, &unheard);
+    plane->link = wire_link_open(plane->base, plane->job.uri, plane->job.token, WIRE_TOOL, -1, &ops, plane,
+                                 wire_host_seconds(), &unheard);
     if (!plane->link)
         seek_job(plane, again);
 }

@@ -36,7 +36,7 @@ struct plane {
     int unchanged;  /* and for how many looks */
     bool closed;
     bool lost;      /* without a farewell: rank 0's process, or its host, is gone */
-    char over[128]; /* of a batch job: the id of the job that it was attached to. That one does not come back */
+    char over[128]; /* of a batch job: the id of the job that was lost or has ended. That one does not come back */
 };
 
 /* The members from base to context are set before. -1: no memory. */

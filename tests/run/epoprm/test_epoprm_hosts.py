@@ -1,6 +1,7 @@
 """epoprm on several hosts: jobs grow onto named ones and leave them; one dies, and comes back."""
 
 import os
+import signal
 
 import pytest
 
@@ -107,6 +108,25 @@ def test_a_host_goes_without_a_word(net, host, ranks):
         last = daemon.submit(*ruling.HOSTNAME, ranks=(2, 2))
         net.power_on(host)
         daemon.wait_end(last)
+    finally:
+        daemon.close()
+    daemon.check()
+
+
+def test_a_host_goes_before_its_job_was_attached_to(net, space):
+    """The attendant has seen the job's address, and no more."""
+    daemon = ruling.daemon_on(net, launcher=hosts.SSH, env={"EPOP_HOST_SECONDS": 2}).start()
+    try:
+        daemon.request("drain", node="n1")  # of the daemon
+        struck = daemon.submit(LEDGER, *joining.ENDLESS, ranks=(1, 1))
+        daemon.wait_event("running", struck)
+        both = [pid for pid in space.processes() if "lib/epop/attend" in space.command_line(pid)]
+        [attendant] = {job.parent(pid) for pid in both} & set(both)  # of its guard
+        os.kill(attendant, signal.SIGSTOP)
+        ruling.wait_ranks(net, ["n2"])
+        net.power_off("n2", silently=True)
+        os.kill(attendant, signal.SIGCONT)
+        daemon.wait_end(struck, "failed")
     finally:
         daemon.close()
     daemon.check()
