@@ -95,13 +95,13 @@ def test_killed(space, started, what):
 
 @pytest.mark.parametrize("what", ["1", "0", "mpiexec"])
 def test_killed_before_it_has_begun(space, started, what):
-    """As soon as there is such a process."""
-    running = started("iterations=20")
+    """As soon as there is such a process; the job takes long enough to be met."""
+    running = started("iterations=1000")
     for pid in job.wait_for(lambda: victims(space, what), 30, running=running, pause=0):
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
     result = running.wait()
-    assert result.status == 0 and "20 iterations, sum 190" in result.out, result
+    assert result.status == 0 and "1000 iterations, sum 499500" in result.out, result
     assert recoveries(result) == [(1, "the beginning")], result
 
 
