@@ -75,6 +75,13 @@ static cJSON *program_blocks_json(const epop_program_t *program)
     return names_json(blocks, sizeof blocks / sizeof *blocks);
 }
 
+/* Missing where it is strong. */
+static int add_scaling(cJSON *object, const epop_program_t *program, int pc)
+{
+    epop_scaling scaling = epop_scaling_at(program, pc);
+    return scaling == EPOP_SCALING_STRONG || cJSON_AddStringToObject(object, "scaling", epop_scaling_name(scaling));
+}
+
 static cJSON *element_json(const epop_program_t *program, int pc)
 {
     const epop_element_t *element = &program->elements[pc];
@@ -84,7 +91,7 @@ static cJSON *element_json(const epop_program_t *program, int pc)
         cJSON_AddStringToObject(object, "name", element->name ? element->name : type) &&
         add_item(object, "blocks", blocks_json(program, pc)) &&
         add_item(object, "sizes", element->sizes ? sizes_json(element->sizes) : cJSON_CreateNull()) &&
-        cJSON_AddBoolToObject(object, "progress", element->progress != NULL))
+        cJSON_AddBoolToObject(object, "progress", element->progress != NULL) && add_scaling(object, program, pc))
         return object;
     cJSON_Delete(object);
     return NULL;

@@ -148,6 +148,17 @@ const char *size_kind_name(epop_size_kind kind)
     return (unsigned)kind < sizeof names / sizeof *names ? names[kind] : "unknown";
 }
 
+epop_scaling epop_scaling_at(const epop_program_t *program, int pc)
+{
+    return program && program->abi_version >= 4 ? epop_sizes_at(program, pc)->scaling : EPOP_SCALING_STRONG;
+}
+
+const char *epop_scaling_name(epop_scaling scaling)
+{
+    static const char *const names[] = {"strong", "weak", "weak-work"};
+    return (unsigned)scaling < sizeof names / sizeof *names ? names[scaling] : "unknown";
+}
+
 /* ---- Rules as text ------------------------------------------------------------------------------ */
 
 enum { NUMBER_MAX = 1000000 };
@@ -192,6 +203,15 @@ static bool read_kind(struct sizes_rule *rule, const char *text, size_t length)
     return first && (rule->sizes.kind != EPOP_SIZE_ANY || is_word(text, length, "any"));
 }
 
+static bool read_scaling(struct sizes_rule *rule, const char *text, size_t length)
+{
+    bool first = rule->sizes.scaling == EPOP_SCALING_STRONG;
+    for (int scaling = EPOP_SCALING_WEAK; scaling <= EPOP_SCALING_WEAK_WORK; scaling++)
+        if (is_word(text, length, epop_scaling_name((epop_scaling)scaling)))
+            rule->sizes.scaling = (epop_scaling)scaling;
+    return first && rule->sizes.scaling != EPOP_SCALING_STRONG;
+}
+
 static bool read_range(struct sizes_rule *rule, const char *text, size_t length)
 {
     const char *dash = memchr(text, '-', length);
@@ -209,8 +229,11 @@ static bool read_item(struct sizes_rule *rule, const char *text, size_t length)
     int preferred = number_behind(text, length, "preferred=");
     if (preferred)
         rule->sizes.preferred = preferred;
-    return preferred || (length && text[0] >= '0' && text[0] <= '9' ? read_range(rule, text, length)
-                                                                    : read_kind(rule, text, length));
+    if (length && text[0] >= '0' && text[0] <= '9')
+        return read_range(rule, text, length);
+    if (length && text[0] == 'w')
+        return read_scaling(rule, text, length);
+    return preferred || read_kind(rule, text, length);
 }
 
 static void set_bounds(struct sizes_rule *rule)
@@ -248,7 +271,7 @@ const char *sizes_rule_read(struct sizes_rule *rule, const char *text)
         end = at + strcspn(at, ",");
         if (!read_item(rule, at, (size_t)(end - at)))
             return "is no size rule: of any, even, odd, square, power-of-two or multiple:N one, numbers and ranges as "
-                   "2,4,8 or 4-64, and preferred=N, separated by commas";
+                   "2,4,8 or 4-64, preferred=N, and weak or weak-work, separated by commas";
         if (!*end)
             break;
     }

@@ -49,6 +49,8 @@ static int check_sizes(const struct report *report, int pc, const epop_sizes_t *
     if (sizes->max > 0 && epop_sizes_round_down(sizes, sizes->max) == 0)
         return refuse(report, pc, "the size rule accepts no size from %d to %d", sizes->min > 0 ? sizes->min : 1,
                       sizes->max);
+    if (report->program->abi_version >= 4 && (unsigned)sizes->scaling > EPOP_SCALING_WEAK_WORK)
+        return refuse(report, pc, "the size rule has the unknown scaling %d", (int)sizes->scaling);
     if (sizes->preferred != 0 && !epop_sizes_accept(sizes, sizes->preferred))
         return refuse(report, pc, "the preferred size %d is none that the size rule accepts", sizes->preferred);
     return EPOP_OK;

@@ -176,12 +176,26 @@ static void print_checkpoint_line(const char *name, const cJSON *checkpoint, con
     print_line(name, text);
 }
 
+/* NULL: it is in none. */
+static const cJSON *present_element(const cJSON *status)
+{
+    int pc = (int)json_number(cJSON_GetObjectItem(status, "element"), "pc", -1);
+    return cJSON_GetArrayItem(cJSON_GetObjectItem(status, "elements"), pc);
+}
+
+static void print_scaling_of(const cJSON *element)
+{
+    const char *scaling = term_text(element, "scaling", "");
+    if (!strcmp(scaling, "weak"))
+        print_line("scaling", "weak: more ranks do more work, and as many iterations are left");
+    else if (*scaling)
+        print_line("scaling", "weak: more ranks do more work, and are done sooner");
+}
+
 /* "10/s with 1, 36.9/s with 4", of the present element: as many sizes as there is room for */
 static void print_speeds(const cJSON *status)
 {
-    const cJSON *speed;
-    int pc = (int)json_number(cJSON_GetObjectItem(status, "element"), "pc", -1);
-    const cJSON *element = cJSON_GetArrayItem(cJSON_GetObjectItem(status, "elements"), pc);
+    const cJSON *speed, *element = present_element(status);
     char text[200] = "";
     size_t used = 0;
     cJSON_ArrayForEach(speed, cJSON_GetObjectItem(element, "speeds"))
@@ -279,6 +293,7 @@ static void print_status(const cJSON *status)
     if (cJSON_HasObjectItem(status, "loop"))
         print_line("loop", places_loop_name(cJSON_GetObjectItem(status, "loop"), loop));
     print_next(cJSON_GetObjectItem(status, "next"));
+    print_scaling_of(present_element(status));
     print_speeds(status);
     print_checkpoint_line("restarted", cJSON_GetObjectItem(status, "restarted"), "from");
     print_recoveries(cJSON_GetObjectItem(status, "recoveries"));
@@ -443,12 +458,20 @@ static void fill_sums(const cJSON *element, struct sum_cells *cells, const char 
         row[i] = term_figure(columns[i].of_mtct ? mtct : element, columns[i].name, columns[i].format, cells->text[i]);
 }
 
+/* "solve, weak" */
+static const char *with_scaling(const cJSON *element, const char *name, char text[PLACES_NAME + 16])
+{
+    const char *scaling = term_text(element, "scaling", "");
+    snprintf(text, PLACES_NAME + 16, "%.*s%s%s", PLACES_NAME, name, *scaling ? ", " : "", scaling);
+    return text;
+}
+
 static void add_phase_row(struct term_table *table, const cJSON *element)
 {
-    char pc[32], size[32], ranks[32], trend[32];
+    char name[PLACES_NAME + 16], pc[32], size[32], ranks[32], trend[32];
     struct sum_cells cells;
-    const char *row[5 + SUMS] = {term_text(element, "name", "?"), term_figure(element, "pc", "%.0f", pc),
-                                 term_figure(element, "size", "%.0f", size),
+    const char *row[5 + SUMS] = {with_scaling(element, term_text(element, "name", "?"), name),
+                                 term_figure(element, "pc", "%.0f", pc), term_figure(element, "size", "%.0f", size),
                                  term_figure(element, "ranks", "%.0f", ranks)};
     fill_sums(element, &cells, row + 4);
     row[4 + SUMS] = term_figure(cJSON_GetObjectItem(element, "mtct"), "trend", "%.4g", trend);
@@ -467,9 +490,9 @@ static void print_phases(const cJSON *elements)
 
 static void add_loop_row(struct term_table *table, const cJSON *loop)
 {
-    char number[32], within[32], size[32], trend[32], name[PLACES_NAME];
+    char number[32], within[32], size[32], trend[32], name[PLACES_NAME], scaled[PLACES_NAME + 16];
     struct sum_cells cells;
-    const char *row[7 + SUMS] = {places_loop_name(loop, name),
+    const char *row[7 + SUMS] = {with_scaling(loop, places_loop_name(loop, name), scaled),
                                  term_text(cJSON_GetObjectItem(loop, "head"), "mpi", "?"),
                                  term_figure(loop, "number", "%.0f", number),
                                  term_figure(loop, "within", "%.0f", within),
@@ -620,18 +643,26 @@ static const char *mtct_in_all(const cJSON *loop, char text[32])
     return text;
 }
 
+/* An iteration is the work of so many ranks. */
+static double work_rate(const cJSON *loop)
+{
+    return json_number(loop, "rate", 0) * (cJSON_HasObjectItem(loop, "scaling") ? json_int(loop, "size", 1) : 1);
+}
+
 static void add_scaling_row(struct term_table *table, const cJSON *all, const cJSON *loop)
 {
     const cJSON *base = fewest_ranks(all, loop);
-    double speedup = json_number(loop, "rate", 0) / json_number(base, "rate", 1);
-    char name[PLACES_NAME], size[32], iterations[32], rate[32], mean[32], faster[32], efficiency[32];
+    double speedup = work_rate(loop) / work_rate(base);
+    char name[PLACES_NAME], scaled[PLACES_NAME + 16], size[32], iterations[32], rate[32], mean[32], faster[32],
+        efficiency[32];
     snprintf(faster, sizeof faster, "%.3g", speedup);
     snprintf(efficiency, sizeof efficiency, "%.3g", speedup * json_int(base, "size", 1) / json_int(loop, "size", 1));
-    term_table_add(
-        table, (const char *[]){places_loop_name(loop, name), term_text(cJSON_GetObjectItem(loop, "head"), "mpi", "?"),
-                                term_figure(loop, "size", "%.0f", size), term_text(loop, "ranks", "-"),
-                                term_figure(loop, "iterations", "%.0f", iterations),
-                                term_figure(loop, "rate", "%.4g", rate), mtct_in_all(loop, mean), faster, efficiency});
+    term_table_add(table, (const char *[]){with_scaling(loop, places_loop_name(loop, name), scaled),
+                                           term_text(cJSON_GetObjectItem(loop, "head"), "mpi", "?"),
+                                           term_figure(loop, "size", "%.0f", size), term_text(loop, "ranks", "-"),
+                                           term_figure(loop, "iterations", "%.0f", iterations),
+                                           term_figure(loop, "rate", "%.4g", rate), mtct_in_all(loop, mean), faster,
+                                           efficiency});
 }
 
 /* Each loop at the sizes of all runs, the runs in the order in which they are named. */

@@ -43,6 +43,15 @@ static void list_blocks(const epop_program_t *program, int pc, char *text, size_
         text[strlen(text) - 1] = 0;
 }
 
+static void describe_sizes(const epop_program_t *program, int pc, char *text, size_t size)
+{
+    epop_scaling scaling = epop_scaling_at(program, pc);
+    epop_sizes_text(epop_sizes_at(program, pc), text, (int)size);
+    size_t used = strlen(text);
+    if (scaling != EPOP_SCALING_STRONG)
+        snprintf(text + used, size - used, ", %s scaling", epop_scaling_name(scaling));
+}
+
 static void fill_row(struct row *row, const epop_program_t *program, int pc)
 {
     const epop_element_t *element = &program->elements[pc];
@@ -54,7 +63,7 @@ static void fill_row(struct row *row, const epop_program_t *program, int pc)
     snprintf(row->cells[2], sizeof row->cells[2], "%s", element_name(element));
     list_blocks(program, pc, row->cells[3], sizeof row->cells[3]);
     if (is_phase)
-        epop_sizes_text(sizes, row->cells[4], sizeof row->cells[4]);
+        describe_sizes(program, pc, row->cells[4], sizeof row->cells[4]);
     if (is_phase && sizes->preferred)
         snprintf(row->cells[5], sizeof row->cells[5], "%d", sizes->preferred);
 }

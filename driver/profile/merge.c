@@ -19,6 +19,7 @@
 /* What was measured in one element at one world size. */
 struct world {
     int size;
+    double work;                              /* of an iteration, that of one on one rank being 1 */
     double *loop, *mpi, *visits, *iterations; /* by rank, times in seconds; negative: nothing is known of the rank */
     cJSON *functions;                         /* name -> [calls, seconds] */
     struct world *next;                       /* the next larger size */
@@ -44,6 +45,7 @@ static struct world *world_new(int size)
     for (int i = 0; i < 4 * size; i++)
         numbers[i] = -1;
     *world = (struct world){.size = size,
+                            .work = 1,
                             .loop = numbers,
                             .mpi = numbers + size,
                             .visits = numbers + 2 * size,
@@ -81,6 +83,7 @@ static struct inner *inner_at(struct world *world, int number)
         free(inner);
         return NULL;
     }
+    sums->work = world->work;
     *inner = (struct inner){number, sums, *list};
     *list = inner;
     return inner;
@@ -206,6 +209,12 @@ static double world_seconds(const struct world *world)
     return iterations > 0 ? world_mean(world) / iterations : 0;
 }
 
+/* Mean seconds of as much work as an iteration is on one rank. */
+static double work_seconds(const struct world *world)
+{
+    return world_seconds(world) / world->work;
+}
+
 /* The largest of the ranks' times outside MPI, divided by their mean; -1: there is no such time. */
 static double imbalance_of(const struct world *world)
 {
@@ -270,7 +279,7 @@ static void add_times(cJSON *json, const struct world *world, const struct world
 {
     double loop = over_ranks(world->loop, world->size).total, mpi = over_ranks(world->mpi, world->size).total;
     double seconds = world_seconds(world);
-    double speedup = first && seconds > 0 ? world_seconds(first) / seconds : -1;
+    double speedup = first && seconds > 0 ? work_seconds(first) / work_seconds(world) : -1;
     cJSON_AddNumberToObject(json, "iterations", world_iterations(world));
     cJSON_AddItemToObject(json, "loop_time", over_ranks_json(world->loop, world->size));
     cJSON_AddItemToObject(json, "mpi_time", over_ranks_json(world->mpi, world->size));
@@ -670,7 +679,8 @@ static cJSON *checkpoints_json(const epop_job_t *job, const cJSON *elements)
 /* What the records of one job are merged into. */
 struct merge {
     const epop_job_t *job;
-    cJSON *records; /* parsed, with the number of their process */
+    cJSON *records;         /* parsed, with the number of their process */
+    const cJSON *structure; /* of each element */
     int elements;
     struct world **worlds; /* by pc */
     struct known_loops loops;
@@ -688,6 +698,14 @@ static cJSON *parse_records(const epop_job_t *job)
     return list;
 }
 
+static struct world *world_of_element(struct merge *m, int pc, int size)
+{
+    struct world *world = world_at(&m->worlds[pc], size);
+    if (world && cJSON_HasObjectItem(cJSON_GetArrayItem(m->structure, pc), "scaling"))
+        world->work = size;
+    return world;
+}
+
 static void add_cells(struct merge *m)
 {
     const cJSON *record, *cell;
@@ -696,7 +714,7 @@ static void add_cells(struct merge *m)
         cJSON_ArrayForEach(cell, cJSON_GetObjectItemCaseSensitive(record, "cells"))
         {
             int pc = json_int(cell, "pc", -1), size = json_int(cell, "size", 0);
-            struct world *world = pc >= 0 && pc < m->elements && size > 0 ? world_at(&m->worlds[pc], size) : NULL;
+            struct world *world = pc >= 0 && pc < m->elements && size > 0 ? world_of_element(m, pc, size) : NULL;
             if (!world)
                 continue;
             world_add(world, cell);
@@ -741,8 +759,8 @@ static int next_size(const struct merge *m, int size)
     return next;
 }
 
-/* What the iterations at `size` would have taken in the smallest world, over what they took: of the phases that made
- * iterations in both. -1: none did. */
+/* What the work of the iterations at `size` would have taken in the smallest world, over what they took: of the phases
+ * that made iterations in both. -1: none did. */
 static double job_speedup(const struct merge *m, int smallest, int size)
 {
     double there = 0, here = 0;
@@ -750,7 +768,7 @@ static double job_speedup(const struct merge *m, int smallest, int size)
         const struct world *a = world_of_size(m->worlds[pc], smallest), *b = world_of_size(m->worlds[pc], size);
         if (!a || !b || world_seconds(a) <= 0 || world_seconds(b) <= 0)
             continue;
-        there += world_iterations(b) * world_seconds(a);
+        there += world_iterations(b) * b->work * work_seconds(a);
         here += world_mean(b);
     }
     return here > 0 ? there / here : -1;
@@ -879,6 +897,7 @@ cJSON *merge_profile(const epop_job_t *job, const cJSON *structure, const char *
 {
     struct merge m = {.job = job, .records = parse_records(job)};
     const cJSON *elements = cJSON_GetObjectItemCaseSensitive(structure, "elements");
+    m.structure = elements;
     m.elements = cJSON_GetArraySize(elements);
     m.worlds = calloc((size_t)m.elements + 1, sizeof *m.worlds);
     cJSON *profile = cJSON_CreateObject();

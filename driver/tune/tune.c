@@ -19,6 +19,7 @@
 #include "driver/tune/levers.h"
 #include "driver/tune/search.h"
 #include "driver/tune/tuned.h"
+#include "epop_api/sizes.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/error.h"
 #include "runtime/base/json.h"
@@ -556,6 +557,14 @@ static double seconds_of_run(void)
     return all[1] > 0 ? 0 : all[0];
 }
 
+/* Where progress counts work, a share of it is as much on any number of ranks. */
+static double work_of_iteration(void)
+{
+    epop_scaling scaling = epop_scaling_at(tune.program, tune.pc);
+    bool counted = scaling == EPOP_SCALING_WEAK_WORK && tune.last.share > 0;
+    return counted ? 1 : scaling_work(scaling, tune.ranks);
+}
+
 /* On rank 0. */
 static void judge_run(double seconds)
 {
@@ -573,7 +582,8 @@ static void judge_run(double seconds)
         return;
     if (!tune.search.over && tune.search.stages[tune.search.stage].ranks)
         count_iterations(seconds);
-    search_take(&tune.search, tune.last.share > 0 ? seconds / done : tune.last.seconds);
+    double cost = tune.last.share > 0 ? seconds / done : tune.last.seconds;
+    search_take(&tune.search, cost / work_of_iteration());
 }
 
 static void end_run(const epop_position_t *at)

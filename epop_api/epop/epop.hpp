@@ -395,6 +395,11 @@ template <class State> class program
             progress->bound = (*kept<Of>::block)(state(data));
         });
     }
+    /* Which numbers of ranks a phase accepts, and how it scales; with pc -1 those that say nothing of it. */
+    void sizes(int pc, const epop_sizes_t &sizes)
+    {
+        epop_set_sizes(program_, pc, &sizes);
+    }
     /* For all that this class does not have: <epop/program.h>. */
     epop_program_t *get() const noexcept
     {

@@ -18,9 +18,9 @@ extern "C" {
 
 /* ---- Versions, results and element types ------------------------------- */
 
-/* The layout of the structures. Programs compiled for version 1 (without `describe` and what follows it) or 2 (without
- * `pack`) are loaded, too. */
-#define EPOP_ABI_VERSION 3u
+/* The layout of the structures. Programs compiled for version 1 (without `describe` and what follows it), 2 (without
+ * `pack`) or 3 (without `scaling`) are loaded, too. */
+#define EPOP_ABI_VERSION 4u
 
 /* What functions and blocks return. A block may also return a number of its own. */
 typedef enum epop_result {
@@ -52,6 +52,16 @@ typedef enum epop_size_kind {
     EPOP_SIZE_FUNCTION = 6 /* `accepts` decides */
 } epop_size_kind;
 
+/* What more ranks are for: a hint for schedulers, tools and drivers. The time left is what progress says; these say how
+ * it changes with the size. */
+typedef enum epop_scaling {
+    EPOP_SCALING_STRONG = 0, /* the same iterations, sooner */
+    /* Iterations that do more work and take as long: speed is ranks by seconds. So many of them are left at each size.
+     */
+    EPOP_SCALING_WEAK = 1,
+    EPOP_SCALING_WEAK_WORK = 2 /* such iterations, until so much work is done: progress counts work, not iterations */
+} epop_scaling;
+
 /* The numbers of ranks that a program or phase accepts; all zero accepts any. Requests are rounded down to an accepted
  * size. An elastic phase that is entered at another size shrinks first; a rigid phase ends the job. */
 typedef struct epop_sizes {
@@ -60,6 +70,7 @@ typedef struct epop_sizes {
     int factor;               /* at least 1 */
     int (*accepts)(int size); /* depends on `size` alone; also called from other threads */
     int preferred;            /* a hint for schedulers; 0: none */
+    epop_scaling scaling;
 } epop_sizes_t;
 
 /* Returns non-zero if `sizes` accepts `size` ranks. NULL accepts any. Local. */
@@ -204,6 +215,12 @@ EPOP_API int epop_adapt_described(void *data);
 
 /* Returns the size rule of an element: its own, or the program's. Local. */
 EPOP_API const epop_sizes_t *epop_sizes_at(const epop_program_t *program, int pc);
+
+/* Returns how an element scales, by the same rule; with pc -1 the program. Local. */
+EPOP_API epop_scaling epop_scaling_at(const epop_program_t *program, int pc);
+
+/* Returns "strong", "weak", "weak-work" or "unknown". Local. */
+EPOP_API const char *epop_scaling_name(epop_scaling scaling);
 
 /* Returns "INIT", "EP", "RP", "BRANCH" or "unknown". Local. */
 EPOP_API const char *epop_element_type_name(epop_element_type type);

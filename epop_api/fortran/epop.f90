@@ -8,7 +8,7 @@ module epop
   implicit none
   public
 
-  integer(c_int), parameter :: EPOP_ABI_VERSION = 3
+  integer(c_int), parameter :: EPOP_ABI_VERSION = 4
 
   ! What functions and blocks return.
   integer(c_int), parameter :: EPOP_OK = 0, EPOP_ERR_ARGUMENT = 201, EPOP_ERR_STATE = 202, EPOP_ERR_MEMORY = 203, &
@@ -25,6 +25,8 @@ module epop
   integer(c_int), parameter :: EPOP_SIZE_ANY = 0, EPOP_SIZE_MULTIPLE = 1, EPOP_SIZE_POWER_OF_TWO = 2, EPOP_SIZE_SQUARE = 3, &
                                EPOP_SIZE_EVEN = 4, EPOP_SIZE_ODD = 5, EPOP_SIZE_FUNCTION = 6
 
+  integer(c_int), parameter :: EPOP_SCALING_STRONG = 0, EPOP_SCALING_WEAK = 1, EPOP_SCALING_WEAK_WORK = 2
+
   ! Flags of described arrays.
   integer(c_int), parameter :: EPOP_CONSTANT = 1, EPOP_SCRATCH = 2
 
@@ -34,7 +36,7 @@ module epop
     integer(c_int) :: kind = EPOP_SIZE_ANY
     integer(c_int) :: min = 0, max = 0, factor = 0
     type(c_funptr) :: accepts = c_null_funptr
-    integer(c_int) :: preferred = 0
+    integer(c_int) :: preferred = 0, scaling = EPOP_SCALING_STRONG
   end type
 
   type, bind(C) :: epop_progress_t
@@ -330,6 +332,17 @@ module epop
       import :: c_ptr, c_int
       type(c_ptr), value :: program
       integer(c_int), value :: pc
+    end function
+
+    integer(c_int) function epop_scaling_at(program, pc) bind(C)
+      import :: c_ptr, c_int
+      type(c_ptr), value :: program
+      integer(c_int), value :: pc
+    end function
+
+    type(c_ptr) function epop_scaling_name(scaling) bind(C)
+      import :: c_ptr, c_int
+      integer(c_int), value :: scaling
     end function
 
     type(c_ptr) function epop_element_type_name(type) bind(C)

@@ -71,7 +71,9 @@ static int world_size(void)
 static void set_sizes(const struct synthetic *s)
 {
     if (s->place.phase < s->task.phase_count)
-        sizes = (epop_sizes_t){.min = present(s)->min, .max = present(s)->max};
+        sizes = (epop_sizes_t){.min = present(s)->min,
+                               .max = present(s)->max,
+                               .scaling = present(s)->weak ? EPOP_SCALING_WEAK : EPOP_SCALING_STRONG};
 }
 
 /* ---- Resizes that the program asks for */

@@ -117,6 +117,7 @@ static int take_speedup(struct phase *p, const char *text)
         return take_points(p, text + 6);
     if (!strcmp(text, "none")) {
         p->mtct = p->mtct < 0 ? 0 : p->mtct; /* all compute all the time */
+        p->weak = true;
         return take_points(p, "1=1");
     }
     return strcmp(text, "linear") != 0 && sscanf(text, "amdahl:%lf", &p->serial) != 1;

@@ -32,6 +32,7 @@ struct phase {
     int64_t iterations;
     int first, stages; /* of the task's */
     double mtct;       /* of stages that sleep; < 0: by the speedup */
+    bool weak;         /* the time is the same on any number of ranks */
     double serial;     /* < 0: by the points; none: linear */
     int points, ranks[POINTS];
     double speedups[POINTS];

@@ -12,6 +12,7 @@
 #include "runtime/coordinator/measure.h"
 #include "runtime/coordinator/process.h"
 #include "runtime/coordinator/processes.h"
+#include "runtime/coordinator/replies.h"
 #include "runtime/coordinator/state.h"
 #include "runtime/wire/messages.h"
 
@@ -243,8 +244,9 @@ static void add_ends(cJSON *json, const struct loops_of_job *loops, int number)
     cJSON_AddItemToObject(json, "tail", cJSON_Duplicate(loops->list[number - 1].tail, true));
 }
 
-static cJSON *loop_json(const struct loops_of_job *loops, const struct measured_element *element, int size)
+static cJSON *loop_json(const struct coordinator *c, const struct measured_element *element)
 {
+    const struct loops_of_job *loops = &c->measure.loops;
     const struct loop *is = &loops->list[element->sums.pc - 1];
     char *ranks = text_of_ranks(element->who, element->ranks);
     cJSON *json = cJSON_CreateObject();
@@ -253,7 +255,8 @@ static cJSON *loop_json(const struct loops_of_job *loops, const struct measured_
         cJSON_AddNumberToObject(json, "within", is->outer);
     cJSON_AddNumberToObject(json, "size", element->sums.size);
     cJSON_AddStringToObject(json, "ranks", ranks ? ranks : "");
-    measured_add_sums(json, element, size);
+    names_add_scaling(json, c, -1);
+    measured_add_sums(json, element, c->processes.size);
     free(ranks);
     return json;
 }
@@ -264,7 +267,7 @@ cJSON *loops_json(struct coordinator *c, struct measure_asker *asker)
     cJSON *list = gather(c, asker, &all) ? NULL : cJSON_CreateArray();
     measured_sort(&all);
     for (size_t i = 0; list && i < all.count; i++)
-        cJSON_AddItemToArray(list, loop_json(&c->measure.loops, &all.elements[i], c->processes.size));
+        cJSON_AddItemToArray(list, loop_json(c, &all.elements[i]));
     measured_free(&all);
     return list;
 }

@@ -289,7 +289,8 @@ static cJSON *elements_json(struct coordinator *c, struct measure_asker *asker)
 {
     struct measured all = {0};
     int failed = measure_gather(c, asker, &all);
-    cJSON *json = failed ? NULL : measured_json(&all, c->processes.size, name_of, c);
+    cJSON *json = failed ? NULL : measured_json(&all, c->processes.size, name_of, c), *one;
+    cJSON_ArrayForEach(one, json) names_add_scaling(one, c, json_int(one, "pc", -1));
     measured_free(&all);
     return json;
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "epop_api/sizes.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/json.h"
 #include "runtime/coordinator/part.h"
@@ -71,7 +72,13 @@ static double rate(const struct speed *speed)
     return speed->seconds > 0 ? (double)speed->iterations / speed->seconds : 0;
 }
 
-static cJSON *speed_json(const struct speed *speed, double first)
+/* Work per second, that of an iteration on one rank being 1. */
+static double work_rate(const struct speed *speed, epop_scaling scaling)
+{
+    return rate(speed) * scaling_work(scaling, speed->size);
+}
+
+static cJSON *speed_json(const struct speed *speed, epop_scaling scaling, double first)
 {
     cJSON *json = cJSON_CreateObject();
     cJSON_AddNumberToObject(json, "size", speed->size);
@@ -80,11 +87,11 @@ static cJSON *speed_json(const struct speed *speed, double first)
     if (rate(speed) > 0)
         cJSON_AddNumberToObject(json, "rate", rate(speed));
     if (rate(speed) > 0 && first > 0)
-        cJSON_AddNumberToObject(json, "speedup", rate(speed) / first);
+        cJSON_AddNumberToObject(json, "speedup", work_rate(speed, scaling) / first);
     return json;
 }
 
-cJSON *speeds_json(const struct speeds *speeds, int pc)
+cJSON *speeds_json(const struct speeds *speeds, int pc, epop_scaling scaling)
 {
     cJSON *list = cJSON_CreateArray();
     double first = 0;
@@ -93,8 +100,8 @@ cJSON *speeds_json(const struct speeds *speeds, int pc)
         if (speed->pc != pc)
             continue;
         if (!cJSON_GetArraySize(list))
-            first = rate(speed);
-        cJSON_AddItemToArray(list, speed_json(speed, first));
+            first = work_rate(speed, scaling);
+        cJSON_AddItemToArray(list, speed_json(speed, scaling, first));
     }
     return list;
 }
@@ -111,12 +118,17 @@ static void estimate_begin(struct estimate *e, double now, int64_t iteration, do
     e->prior = prior;
 }
 
-void estimate_add(struct estimate *e, double now, int64_t iteration, int64_t bound, int size)
+static double rate_at(const struct estimate *e, int size, epop_scaling scaling)
+{
+    return scaling == EPOP_SCALING_WEAK ? estimate_rate(e) : estimate_rate(e) * size / e->size;
+}
+
+void estimate_add(struct estimate *e, double now, int64_t iteration, int64_t bound, int size, epop_scaling scaling)
 {
     if (!e->begun || bound != e->bound || iteration < e->iteration)
         estimate_begin(e, now, iteration, 0);
     else if (size != e->size)
-        estimate_begin(e, now, iteration, estimate_rate(e) * size / e->size);
+        estimate_begin(e, now, iteration, rate_at(e, size, scaling));
     if (iteration != e->iteration) {
         e->iteration = iteration;
         e->last = now;
@@ -252,7 +264,7 @@ void progress_came(struct coordinator *c, const struct position *at, int64_t bou
     c->progress.known = true;
     c->progress.time = time;
     estimate_add(&c->progress.estimate, c->progress.time, c->progress.last.iteration, c->progress.last.bound,
-                 c->processes.size);
+                 c->processes.size, epop_scaling_at(c->config.program, at->pc));
 }
 
 double progress_left(const struct coordinator *c)

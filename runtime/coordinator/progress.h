@@ -46,14 +46,15 @@ void speeds_add(struct speeds *speeds, const struct speed *more);
 void speeds_take(struct speeds *speeds, const struct shape_tally *tally);
 
 /* Of one element, by schema/control.schema.json: the smallest size first, to which the speedup is relative. */
-cJSON *speeds_json(const struct speeds *speeds, int pc);
+cJSON *speeds_json(const struct speeds *speeds, int pc, epop_scaling scaling);
 
 /* ---- The time left ------------------------------------------------------------------------------- */
 
 /*
  * How long a program has still to go, by the iterations that it reports. The rate is that since the last resize; in
- * front of it stands the rate before, scaled by the number of ranks, as if it had been seen for two iterations, so
- * that there is an estimate at once and a good one soon. No clock in here: the time is handed in.
+ * front of it stands the rate before, scaled by the number of ranks but where the scaling is weak, as if it had been
+ * seen for two iterations, so that there is an estimate at once and a good one soon. No clock in here: the time is
+ * handed in.
  */
 
 /* All zero: nothing is known yet. */
@@ -70,7 +71,7 @@ struct estimate {
 
 /* What was reported at that time. Another bound, or a smaller iteration, is another phase, of which nothing is known.
  */
-void estimate_add(struct estimate *e, double now, int64_t iteration, int64_t bound, int size);
+void estimate_add(struct estimate *e, double now, int64_t iteration, int64_t bound, int size, epop_scaling scaling);
 
 /* The program stood still for so long up to now: that is not its rate. */
 void estimate_skip(struct estimate *e, double seconds);

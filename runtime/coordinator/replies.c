@@ -106,6 +106,13 @@ cJSON *names_element_json(const struct coordinator *c, const struct position *at
     return json;
 }
 
+void names_add_scaling(cJSON *json, const struct coordinator *c, int pc)
+{
+    epop_scaling scaling = epop_scaling_at(c->config.program, pc);
+    if (scaling != EPOP_SCALING_STRONG)
+        cJSON_AddStringToObject(json, "scaling", epop_scaling_name(scaling));
+}
+
 const char *names_process_state(enum process_state state)
 {
     static const char *const text[] = {

@@ -52,6 +52,8 @@ void waiters_abandoned(struct coordinator *c, struct waiter **list, const void *
 const char *names_element(const struct coordinator *c, int pc);
 /* null, or an object by schema/control.schema.json. */
 cJSON *names_element_json(const struct coordinator *c, const struct position *at);
+/* Adds how the element scales, with pc -1 the program, where it is not strong. */
+void names_add_scaling(cJSON *json, const struct coordinator *c, int pc);
 const char *names_process_state(enum process_state state);
 const char *names_adaptation_state(enum adaptation_state state);
 const char *names_requester(enum requester by);

@@ -60,7 +60,8 @@ static cJSON *element_json(const struct coordinator *c, int pc)
     cJSON_AddStringToObject(json, "name", names_element(c, pc));
     cJSON_AddItemToObject(json, "sizes",
                           element->sizes ? rules_json(element->sizes, c->config.maximum) : cJSON_CreateNull());
-    cJSON_AddItemToObject(json, "speeds", speeds_json(&c->speeds, pc));
+    names_add_scaling(json, c, pc);
+    cJSON_AddItemToObject(json, "speeds", speeds_json(&c->speeds, pc, epop_scaling_at(c->config.program, pc)));
     return json;
 }
 

@@ -44,7 +44,8 @@ static const struct option_row submit_options[] = {
     {"ranks", "N|MIN-MAX", "the ranks that it may have (1)", OPT_TEXT(ranks)},
     {"nodes", "N|MIN-MAX", "the nodes that it may have (as many as the ranks need)", OPT_TEXT(nodes)},
     {"sizes", "RULE",
-     "numbers of ranks that it accepts, as power-of-two, multiple:3 or 2,4,8 (any);\n,preferred=N: begin with so many",
+     "numbers of ranks that it accepts, as power-of-two, multiple:3 or 2,4,8 (any);\n,preferred=N: begin with so many; "
+     ",weak: more do more work in an iteration",
      OPT_TEXT(sizes)},
     {"time", "TIME", "it takes no longer: 90, 90s, 10m, 2h, 1d (as the daemon has it)", OPT_TEXT(time)},
     {"name", "NAME", "what it is called (the program's name)", OPT_TEXT(name)},

@@ -172,6 +172,9 @@ extern "C" EPOP_EXPORT epop_program_t *get_program(void)
                 throw 7;
             return m.more();
         });
+    epop_sizes_t sizes = {};
+    sizes.scaling = EPOP_SCALING_WEAK_WORK;
+    p.sizes(pc, sizes);
     p.progress(
         pc, [](mesh &m) { return m.s.step; }, [](mesh &m) { return m.steps; });
     p.rigid("tell", [](mesh &m) {

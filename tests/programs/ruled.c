@@ -9,7 +9,8 @@ static void progress(void *data, epop_progress_t *progress)
 
 epop_program_t *get_program(void)
 {
-    static const epop_sizes_t squares = {.kind = EPOP_SIZE_SQUARE, .max = 16, .preferred = 9};
+    static const epop_sizes_t squares = {
+        .kind = EPOP_SIZE_SQUARE, .max = 16, .preferred = 9, .scaling = EPOP_SCALING_WEAK};
     epop_program_t *program = epop_program_create("ruled");
     program->sizes = (epop_sizes_t){.kind = EPOP_SIZE_MULTIPLE, .factor = 2};
     epop_add_init(program, "start", plain_init);

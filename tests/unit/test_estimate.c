@@ -14,7 +14,7 @@ static double run(struct estimate *e, double from, double to, double step, doubl
 {
     double time = from;
     for (; time <= to; time += step)
-        estimate_add(e, time, (int64_t)(first + rate * (time - from)), bound, size);
+        estimate_add(e, time, (int64_t)(first + rate * (time - from)), bound, size, EPOP_SCALING_STRONG);
     return time - step;
 }
 
@@ -29,9 +29,9 @@ static void nothing_is_known(void **state)
     struct estimate e = {0};
     (void)state;
     assert_true(estimate_left(&e, 5) < 0);
-    estimate_add(&e, 5, 10, 100, 2);
+    estimate_add(&e, 5, 10, 100, 2, EPOP_SCALING_STRONG);
     assert_true(estimate_left(&e, 5) < 0); /* one point is no rate */
-    estimate_add(&e, 6, 20, 0, 2);
+    estimate_add(&e, 6, 20, 0, 2, EPOP_SCALING_STRONG);
     assert_true(estimate_left(&e, 6) < 0); /* no bound */
 }
 
@@ -63,9 +63,21 @@ static void right_after_a_resize(void **state)
     struct estimate e = {0};
     (void)state;
     double now = run(&e, 0, 60, 0.5, 0, 10, 10000, 2);
-    estimate_add(&e, now + 1, 600, 10000, 4);
+    estimate_add(&e, now + 1, 600, 10000, 4, EPOP_SCALING_STRONG);
     assert_close(estimate_rate(&e), 20, 0.01);
     assert_close(estimate_left(&e, now + 1), 470, 0.02);
+}
+
+/* With weak scaling as many iterations are left, and take as long; where progress counts work there is more of it. */
+static void right_after_a_resize_with_weak_scaling(void **state)
+{
+    (void)state;
+    for (epop_scaling scaling = EPOP_SCALING_WEAK; scaling <= EPOP_SCALING_WEAK_WORK; scaling++) {
+        struct estimate e = {0};
+        double now = run(&e, 0, 60, 0.5, 0, 10, 10000, 2);
+        estimate_add(&e, now + 1, 600, 10000, 4, scaling);
+        assert_close(estimate_left(&e, now + 1), scaling == EPOP_SCALING_WEAK ? 940 : 470, 0.02);
+    }
 }
 
 /* Where it does not scale as the prior has it, what is seen counts after a few iterations. */
@@ -96,11 +108,11 @@ static void another_phase(void **state)
     struct estimate e = {0};
     (void)state;
     run(&e, 0, 10, 0.5, 0, 10, 100, 2);
-    estimate_add(&e, 11, 0, 100, 2);
+    estimate_add(&e, 11, 0, 100, 2, EPOP_SCALING_STRONG);
     assert_true(estimate_left(&e, 11) < 0);
     run(&e, 11, 20, 0.5, 0, 2, 100, 2);
     assert_close(estimate_rate(&e), 2, 0.05);
-    estimate_add(&e, 21, 20, 500, 2);
+    estimate_add(&e, 21, 20, 500, 2, EPOP_SCALING_STRONG);
     assert_true(estimate_left(&e, 21) < 0);
 }
 
@@ -117,10 +129,15 @@ static void a_pause(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing_is_known),    cmocka_unit_test(a_steady_rate),
-        cmocka_unit_test(slow_iterations),     cmocka_unit_test(right_after_a_resize),
-        cmocka_unit_test(soon_after_a_resize), cmocka_unit_test(old_times_do_not_count),
-        cmocka_unit_test(another_phase),       cmocka_unit_test(a_pause),
+        cmocka_unit_test(nothing_is_known),
+        cmocka_unit_test(a_steady_rate),
+        cmocka_unit_test(slow_iterations),
+        cmocka_unit_test(right_after_a_resize),
+        cmocka_unit_test(right_after_a_resize_with_weak_scaling),
+        cmocka_unit_test(soon_after_a_resize),
+        cmocka_unit_test(old_times_do_not_count),
+        cmocka_unit_test(another_phase),
+        cmocka_unit_test(a_pause),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -32,7 +32,7 @@ static void speeds_are_by_element_and_size(void **state)
     add(&speeds, 1, 4, 30, 1);
     add(&speeds, 1, 2, 20, 1);
     add(&speeds, 1, 4, 90, 1);
-    cJSON *list = speeds_json(&speeds, 1);
+    cJSON *list = speeds_json(&speeds, 1, EPOP_SCALING_STRONG);
     assert_int_equal(cJSON_GetArraySize(list), 2);
     assert_number(list, 0, "size", 2);
     assert_number(list, 0, "speedup", 1);
@@ -45,13 +45,30 @@ static void speeds_are_by_element_and_size(void **state)
     speeds_destroy(&speeds);
 }
 
+/* An iteration of 4 ranks is twice the work of one of 2. */
+static void speeds_with_weak_scaling(void **state)
+{
+    struct speeds speeds = {0};
+    (void)state;
+    add(&speeds, 1, 2, 20, 1);
+    add(&speeds, 1, 4, 18, 1);
+    for (epop_scaling scaling = EPOP_SCALING_WEAK; scaling <= EPOP_SCALING_WEAK_WORK; scaling++) {
+        cJSON *list = speeds_json(&speeds, 1, scaling);
+        assert_number(list, 1, "rate", 18);
+        assert_number(list, 0, "speedup", 1);
+        assert_number(list, 1, "speedup", 1.8);
+        cJSON_Delete(list);
+    }
+    speeds_destroy(&speeds);
+}
+
 static void speeds_of_many_sizes(void **state)
 {
     struct speeds speeds = {0};
     (void)state;
     for (int size = 100; size >= 1; size--)
         add(&speeds, 0, size, size, 1);
-    cJSON *list = speeds_json(&speeds, 0);
+    cJSON *list = speeds_json(&speeds, 0, EPOP_SCALING_STRONG);
     assert_int_equal(cJSON_GetArraySize(list), 100);
     for (int i = 0; i < 100; i++)
         assert_number(list, i, "speedup", i + 1);
@@ -65,7 +82,7 @@ static void a_speed_in_no_time_is_none(void **state)
     (void)state;
     add(&speeds, 0, 1, 5, 0);
     add(&speeds, 0, 2, 5, 1);
-    cJSON *list = speeds_json(&speeds, 0);
+    cJSON *list = speeds_json(&speeds, 0, EPOP_SCALING_STRONG);
     assert_false(cJSON_HasObjectItem(cJSON_GetArrayItem(list, 0), "rate"));
     assert_number(list, 1, "rate", 5);
     assert_false(cJSON_HasObjectItem(cJSON_GetArrayItem(list, 1), "speedup"));
@@ -191,6 +208,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(speeds_are_by_element_and_size),
+        cmocka_unit_test(speeds_with_weak_scaling),
         cmocka_unit_test(speeds_of_many_sizes),
         cmocka_unit_test(a_speed_in_no_time_is_none),
         cmocka_unit_test(messages_with_and_without_a_tally),

@@ -21,9 +21,9 @@ static const char *const structure =
 #define RECORD(cells, adaptations)                                                                                     \
     "{\"host\":\"h\",\"pid\":7,\"ranks\":[[0,2,101,102]],\"cells\":[" cells "],\"adaptations\":[" adaptations "]}"
 
-static cJSON *merge(epop_job_t *job)
+static cJSON *merge_structure(epop_job_t *job, const char *text)
 {
-    cJSON *program = cJSON_Parse(structure);
+    cJSON *program = cJSON_Parse(text);
     job->id = "p-1";
     job->path = "p.so";
     job->started = 100;
@@ -31,6 +31,11 @@ static cJSON *merge(epop_job_t *job)
     cJSON *profile = merge_profile(job, program, "MPICH 1");
     cJSON_Delete(program);
     return profile;
+}
+
+static cJSON *merge(epop_job_t *job)
+{
+    return merge_structure(job, structure);
 }
 
 static cJSON *merge_records(const epop_record_t *records, int count)
@@ -132,6 +137,22 @@ static void speedup_and_efficiency(void **state)
     cJSON_Delete(profile);
 }
 
+/* a: 1 s per iteration at 1, 1.25 s at 2, which do twice the work. */
+static void weak_scaling(void **state)
+{
+    (void)state;
+    const epop_record_t records[] = {{0, RECORD(CELL(1, 1, 0, 10, 10.0, 0) "," CELL(1, 2, 0, 4, 5.0, 0), "")},
+                                     {1, RECORD(CELL(1, 2, 1, 4, 5.0, 0), "")}};
+    epop_job_t job = {.size = 2, .end = EPOP_JOB_ENDED, .records = records, .record_count = 2};
+    cJSON *profile = merge_structure(&job, "{\"elements\":[{},{\"scaling\":\"weak\"}]}");
+    assert_near(json_number(world_of(profile, 1, 2), "iterations_per_second", -1), 0.8);
+    assert_near(json_number(world_of(profile, 1, 2), "speedup", -1), 1.6);
+    assert_near(json_number(world_of(profile, 1, 2), "efficiency", -1), 0.8);
+    const cJSON *two = cJSON_GetArrayItem(cJSON_GetObjectItem(profile, "efficiency"), 1);
+    assert_near(json_number(two, "speedup", -1), 1.6);
+    cJSON_Delete(profile);
+}
+
 #define SITE(place) "{\"place\":\"p.so+0x" #place "\",\"mpi\":\"MPI_Send\"}"
 #define TOLD(lap, key, outer)                                                                                          \
     "{\"lap\":" #lap ",\"key\":\"" #key "\",\"outer\":" #outer ",\"head\":" SITE(1) ",\"tail\":" SITE(2) "}"
@@ -222,6 +243,7 @@ int main(void)
         cmocka_unit_test(processes_that_were_the_same_rank_are_one),
         cmocka_unit_test(a_rank_that_is_not_known_is_not_a_rank_without_time),
         cmocka_unit_test(speedup_and_efficiency),
+        cmocka_unit_test(weak_scaling),
         cmocka_unit_test(loops_of_all_ranks_are_one),
         cmocka_unit_test(adaptations),
     };

@@ -155,6 +155,8 @@ static const struct {
     {"9-10,1,3-4", {1, 3, 4, 9, 10}, {.min = 1, .max = 10}},
     {"power-of-two", {1, 2, 4, 8, 16}, {.kind = EPOP_SIZE_POWER_OF_TWO}},
     {"3-9,power-of-two,preferred=8", {4, 8}, {.kind = EPOP_SIZE_POWER_OF_TWO, .min = 3, .max = 9, .preferred = 8}},
+    {"weak,4-8", {4, 5, 6, 7, 8}, {.min = 4, .max = 8, .scaling = EPOP_SCALING_WEAK}},
+    {"1-2,weak-work", {1, 2}, {.min = 1, .max = 2, .scaling = EPOP_SCALING_WEAK_WORK}},
     {"multiple:6", {6, 12, 18}, {.kind = EPOP_SIZE_MULTIPLE, .factor = 6}},
     {"multiple:6,5-7,18-", {6, 18}, {.kind = EPOP_SIZE_MULTIPLE, .factor = 6, .min = 5}},
     {"square", {1, 4, 9, 16}, {.kind = EPOP_SIZE_SQUARE}},
@@ -181,10 +183,10 @@ static void a_rule_is_read(void **state)
 static void what_is_no_rule_is_told(void **state)
 {
     (void)state;
-    static const char *const wrong[] = {"",           ",",          "2,",          "2 4",        "0",
-                                        "-4",         "4-2",        "2-3-4",       "prime",      "even,odd",
-                                        "multiple:0", "multiple",   "preferred=0", "preferred=", "2,4,8,eight",
-                                        "1000001",    "99999999999"};
+    static const char *const wrong[] = {"",           ",",           "2,",          "2 4",        "0",
+                                        "-4",         "4-2",         "2-3-4",       "prime",      "even,odd",
+                                        "multiple:0", "multiple",    "preferred=0", "preferred=", "2,4,8,eight",
+                                        "1000001",    "99999999999", "weak,weak",   "weakly",     "work"};
     struct sizes_rule rule;
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         const char *why = sizes_rule_read(&rule, wrong[i]);

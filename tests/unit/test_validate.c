@@ -146,6 +146,7 @@ static void size_rules(void **state)
         {{.kind = EPOP_SIZE_SQUARE, .min = 5, .max = 8}, "accepts no size from 5 to 8"},
         {{.kind = EPOP_SIZE_EVEN, .preferred = 3}, "the preferred size 3 is none"},
         {{.preferred = -2}, "the preferred size -2 is none"},
+        {{.scaling = (epop_scaling)3}, "the size rule has the unknown scaling 3"},
     };
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
         epop_program_t *program = valid();
@@ -210,6 +211,32 @@ static void json(void **state)
     assert_null(epop_program_to_json(NULL));
 }
 
+/* By its own rule, or else the program's. One of version 3 was compiled without the member. */
+static void scaling(void **state)
+{
+    (void)state;
+    static const epop_sizes_t own = {.scaling = EPOP_SCALING_WEAK_WORK};
+    epop_program_t *program = valid();
+    program->sizes.scaling = EPOP_SCALING_WEAK;
+    program->elements[WORK].sizes = &own;
+    assert_int_equal(epop_scaling_at(program, WORK), EPOP_SCALING_WEAK_WORK);
+    assert_int_equal(epop_scaling_at(program, REPORT), EPOP_SCALING_WEAK);
+    assert_int_equal(epop_scaling_at(program, -1), EPOP_SCALING_WEAK);
+    char *text = epop_program_to_json(program);
+    cJSON *object = cJSON_Parse(text);
+    const cJSON *work = cJSON_GetArrayItem(cJSON_GetObjectItem(object, "elements"), WORK);
+    assert_string_equal(cJSON_GetStringValue(cJSON_GetObjectItem(work, "scaling")), "weak-work");
+    cJSON_Delete(object);
+    free(text);
+    program->abi_version = 3;
+    program->sizes.scaling = (epop_scaling)77;
+    assert_int_equal(epop_scaling_at(program, WORK), EPOP_SCALING_STRONG);
+    assert_int_equal(epop_program_validate(program, NULL, 0), EPOP_OK);
+    assert_string_equal(epop_scaling_name(EPOP_SCALING_STRONG), "strong");
+    assert_string_equal(epop_scaling_name((epop_scaling)77), "unknown");
+    epop_program_free(program);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -217,7 +244,7 @@ int main(void)
         cmocka_unit_test(init_elements),  cmocka_unit_test(missing_blocks),
         cmocka_unit_test(unknown_type),   cmocka_unit_test(size_rules),
         cmocka_unit_test(finalizers),     cmocka_unit_test(text_is_cut_to_the_room),
-        cmocka_unit_test(json),
+        cmocka_unit_test(json),           cmocka_unit_test(scaling),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

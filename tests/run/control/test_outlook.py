@@ -1,8 +1,10 @@
 """What a status says for schedulers: size rules, the structure of the program and what comes next, speeds by size, costs
 of past adaptations. What the numbers are made of is exact where all ranks stand still, in a pause."""
 
+import json
 import re
 
+import job
 import joining
 import pytest
 from scenario import Scenario, Switch, check_status
@@ -188,3 +190,30 @@ def test_costs(space):
         assert cost["bytes"] == pytest.approx(sum(a["bytes"] for a in those) / len(those))
     assert costs[1, 3]["bytes"] > 0
     it.stop()
+
+
+# ---- Weak scaling
+
+
+def test_speeds_are_of_work_with_weak_scaling(space):
+    """Work per second is that of as many ranks; a phase beside it has strong scaling."""
+    running = space.start_epop("--start", "1", job.program("synthetic"), "phase=a", "iterations=100000000", "seconds=0.01", "speedup=none", ranks=2)
+    space.wait_for_status(lambda status: speeds_of(status), running=running)
+    space.resize("2")
+    status = check_status(space.wait_for_status(lambda status: len(speeds_of(status)) == 2, running=running))
+    element = present(status)
+    one, two = element["speeds"]
+    assert element["scaling"] == "weak" and two["speedup"] == pytest.approx(2 * two["rate"] / one["rate"]), element
+    measure = job.wait_for(lambda: validate("control", json.loads(space.epopctl("measure", "--json").out), "measure"), job.LIMIT,
+                           lambda measure: any(one["pc"] == element["pc"] for one in measure["elements"]))
+    assert {one["scaling"] for one in measure["elements"] if one["pc"] == element["pc"]} == {"weak"}, measure
+    assert "scaling" in space.epopctl("status").out and "elastic, weak" in space.epopctl("measure").out
+    space.stop(running)
+
+
+def present(status):
+    return status["elements"][status["element"]["pc"]] if status["element"] else {}
+
+
+def speeds_of(status):
+    return [speed for speed in present(status).get("speeds", ()) if "speedup" in speed]

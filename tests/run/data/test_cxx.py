@@ -55,6 +55,10 @@ def test_a_checkpoint(space, way, tmp_path):
         right(run(space, way, "", "300", options=("--restart", tmp_path), ranks=ranks), ranks, 0)
 
 
+def test_a_size_rule(space):
+    assert "any size, weak-work scaling" in space.epop("--driver", "check", PROGRAM).out
+
+
 FAILURES = {
     "init": ("epop: INIT: an exception on rank 0: no such mesh", "element 0 'init' (INIT)"),
     "exec": ("epop: work: an exception on rank 0: diverged", "its exec block returned "),

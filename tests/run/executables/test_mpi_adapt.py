@@ -142,11 +142,13 @@ def test_begin_by_a_status_of_the_past(space, loop):
 
 
 @joining.needed
-@pytest.mark.parametrize("arguments, env", [((), {"EPOP_SIZES": "2,4,7,preferred=4"}), (("2,4,7,preferred=4",), {"EPOP_SIZES": "odd"})])
+@pytest.mark.parametrize("arguments, env", [((), {"EPOP_SIZES": "2,4,7,preferred=4,weak"}), (("2,4,7,preferred=4,weak",), {"EPOP_SIZES": "odd"})])
 def test_sizes_that_it_accepts(space, sizes, arguments, env):
     """By the environment, or by itself, which counts more. Requests are rounded down."""
     running = start(space, sizes, *arguments, env=env)
-    rule = space.status()["sizes"]
+    status = space.status()
+    rule = status["sizes"]
+    assert status["elements"][0]["scaling"] == "weak", status
     assert (rule["text"], rule["preferred"], rule["accepted"]) == ("2, 4 and 7", 4, [2, 4, 7]), rule
     space.epopctl("resize", 6, "--wait")
     assert space.status()["size"] == 4
@@ -169,7 +171,7 @@ def fixture_sizes(tmp_path_factory):
     ("4-", 2, "sizes does not accept 2 ranks, but any size, at least 4; start it with a larger number"),
     ("4-,square", 2, "sizes does not accept 2 ranks, but squares, at least 4; start it with a larger number"),
     ("primes", 2, "EPOP_SIZES is 'primes', which is no size rule: of any, even, odd, square, power-of-two or multiple:N one, "
-                  "numbers and ranges as 2,4,8 or 4-64, and preferred=N, separated by commas"),
+                  "numbers and ranges as 2,4,8 or 4-64, preferred=N, and weak or weak-work, separated by commas"),
     ("2,4,preferred=3", 2, "EPOP_SIZES is '2,4,preferred=3', which does not accept the number that it prefers")])
 def test_sizes_that_it_does_not_accept(space, sizes, rule, ranks, said):
     result = space.start([job.MPIEXEC, "-n", ranks, sizes], env={"EPOP_SIZES": rule}).wait()

@@ -101,7 +101,7 @@ OBJECTS = {
     "no_get_program": ["it has no function get_program"],
     "null_program": ["get_program returned NULL"],
     "no_abi": ["abi_version is not set in the epop_program_t", ".abi_version = EPOP_ABI_VERSION", "epop_program_create"],
-    "other_abi": ["ABI version 44", "versions up to 3"],
+    "other_abi": ["ABI version 45", "versions up to 4"],
 }
 
 

@@ -25,7 +25,7 @@ WITHOUT = {
 }
 
 TYPES = {"int": "integer(c_int)", "unsigned": "integer(c_int)", "MPI_Datatype": "integer(c_int)", "MPI_Comm": "integer(c_int)",
-         "epop_element_type": "integer(c_int)", "epop_status_t": "integer(c_int)", "int64_t": "integer(c_int64_t)",
+         "epop_element_type": "integer(c_int)", "epop_scaling": "integer(c_int)", "epop_status_t": "integer(c_int)", "int64_t": "integer(c_int64_t)",
          "size_t": "integer(c_size_t)", "double": "real(c_double)"}
 
 
@@ -111,5 +111,5 @@ def test_constants_are_those_of_c():
     of_c = {name: int(value.strip("u")) for name, value in re.findall(r"\b(EPOP_\w+)(?: =| +) ?(\d+u?)\b", text)}
     lines = re.findall(r"parameter :: (.*)", re.sub(r"&\n", "", MODULE))
     declared = {name: int(value) for line in lines for name, value in re.findall(r"(EPOP_\w+) = (-?\d+)", line)}
-    assert len(declared) == 28 and declared.pop("EPOP_END") == -0x454e44
+    assert len(declared) == 31 and declared.pop("EPOP_END") == -0x454e44
     assert declared == {name: of_c.get(name) for name in declared}

@@ -34,7 +34,7 @@ def test_table(space):
 def test_sizes_preferred_and_finalizer(space):
     result = check(space, job.test_program("ruled"))
     rows = [re.split(r"\s{2,}", line) for line in result.out.splitlines()]
-    assert ["1", "EP", "square", "exec adapt loop progress", "squares, at most 16", "9"] in rows
+    assert ["1", "EP", "square", "exec adapt loop progress", "squares, at most 16, weak scaling", "9"] in rows
     assert ["2", "RP", "report", "exec", "multiples of 2"] in rows
     assert rows[-1] == ["finalizer: pc 2 (report)"]
 
@@ -47,6 +47,7 @@ def test_json(space):
     assert value["elements"][1]["sizes"] == {"kind": "square", "max": 16, "preferred": 9}
     assert value["elements"][1]["progress"] is True
     assert value["elements"][2]["sizes"] is None
+    assert [element.get("scaling") for element in value["elements"]] == [None, "weak", None]
 
 
 def edges(dot, style):

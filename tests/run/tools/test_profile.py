@@ -392,3 +392,14 @@ def test_beside_another_driver(space):
                         space.directory / "records", job.program("rigid"), "1000", ranks=2)
     assert result.status == 0, result
     assert not read(space)["partial"] and (space.directory / "records").read_text().count("record") == 2
+
+
+def test_speedup_with_weak_scaling(space):
+    """Of the work per second, not of iterations."""
+    result = space.epop(*profiled(space), "--start", "1", job.test_program("cxx_data"), "2", ranks=2, env={"CXX_DATA": "places"})
+    assert result.status == 0, result
+    profile = read(space)
+    one, two = world(profile, "work", 1), world(profile, "work", 2)
+    assert element(profile, "work")["scaling"] == "weak-work"
+    assert two["speedup"] == pytest.approx(2 * two["iterations_per_second"] / one["iterations_per_second"]), (one, two)
+    assert two["efficiency"] == pytest.approx(two["speedup"] / 2)
