@@ -63,8 +63,10 @@ typedef struct epop_policy_phase {
 typedef struct epop_policy_sample {
     int phase; /* number of the element in the program; or EPOP_POLICY_LOOPS and the number of the loop */
     int nodes;
-    double iterations;       /* measured since the job has this size, or when it had it last */
-    double seconds;          /* of an iteration, mean of the recent past */
+    /* Measured since the job has this size, or when it had it last. With weak scaling one is a rank's share of the
+     * iteration of all, so that seconds are those of as much work at every size. */
+    double iterations;
+    double seconds;          /* of one, mean of the recent past */
     double mtct;             /* MPI time to compute time, mean since the last resize */
     double trend;            /* of its recent values */
     double variance, lo, hi; /* of its recent values */
@@ -110,6 +112,9 @@ typedef struct epop_policy_job {
     int priority; /* the higher, the earlier in the queue */
     int leaves;   /* leaf switches that it computes below; 0: not known, or it waits */
     double speed; /* of the slowest node that it computes on; 1: it waits */
+    /* Non-zero: its present phase has weak scaling, and as many iterations at every size: `left` is the same at each,
+     * and what more nodes bring is work. */
+    int weak;
 } epop_policy_job_t;
 
 /* What a job has under EASY backfilling, now or later. */

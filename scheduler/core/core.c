@@ -790,7 +790,7 @@ int core_told(struct core *core, double now, int64_t id, double left, struct err
     if (!isfinite(left))
         return error_set(error, ERROR_FAILED, "job %lld: %g s left", (long long)id, left);
     job_left_told(job, now, left);
-    if (job_is_as_wanted(job))
+    if (job_is_as_wanted(job) || job->view.weak)
         yardstick_told(&core->easy, id, left < 0 ? job->view.limit : now - job->view.started + left, now);
     core->now = now;
     return 0;
@@ -821,6 +821,15 @@ int core_loop(struct core *core, int64_t id, int loop, struct error *error)
     if (loop < 0)
         return error_set(error, ERROR_FAILED, "job %lld: loop %d", (long long)id, loop);
     job_in_loop(job, loop);
+    return 0;
+}
+
+int core_weak(struct core *core, int64_t id, bool weak, struct error *error)
+{
+    struct job *job = find_job(core, id, error);
+    if (!job)
+        return -1;
+    job->view.weak = weak;
     return 0;
 }
 

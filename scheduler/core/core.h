@@ -92,6 +92,9 @@ int core_phase(struct core *core, double now, int64_t job, int phase, const doub
 /* A program that tells no phases is in that loop now: samples are of it, by EPOP_POLICY_LOOPS and its number. 0: in
  * none. */
 int core_loop(struct core *core, int64_t job, int loop, struct error *error);
+/* Its present phase has weak scaling, and as many iterations at every size; or not. What it has left does not scale
+ * with the nodes then. */
+int core_weak(struct core *core, int64_t job, bool weak, struct error *error);
 /* Adds to the sample of the same phase and size, as samples_add does, whose result is *change; or does not, where the
  * job is to balance first (balance.h). */
 int core_measured(struct core *core, int64_t job, const epop_policy_sample_t *sample, double *change,

@@ -203,6 +203,8 @@ double job_took(const struct job *job, double now)
 {
     const epop_policy_job_t *view = &job->view;
     double stay = view->state == EPOP_POLICY_WAITS ? 0 : now - view->resized;
+    if (view->weak && view->state != EPOP_POLICY_WAITS)
+        return fmin(view->limit, now - view->started);
     if (job_is_as_wanted(job))
         return fmin(view->limit, stay);
     return fmin(view->limit, EFFICIENT * (job->area + view->nodes * stay) / view->wanted);
@@ -242,7 +244,7 @@ static void move_on(struct job *job, double now, double seconds)
 
 void job_left_starts(struct job *job, double now)
 {
-    job->left = job->view.limit * job->view.wanted / job->view.nodes;
+    job->left = job->view.limit * (job->view.weak ? 1 : (double)job->view.wanted / job->view.nodes);
     job->told = -1;
     job->as_of = now;
     job_left_show(job, now);
@@ -279,7 +281,7 @@ void job_left_stalled(struct job *job, double now, double stall)
 void job_left_resized(struct job *job, double now, double stall, int to, double speed)
 {
     int from = job->view.nodes;
-    double scale = (double)from / to, told = scale * job->view.speed / speed;
+    double scale = job->view.weak ? 1 : (double)from / to, told = scale * job->view.speed / speed;
     job->area += from * (now - job->view.resized);
     stand_still(job, now, stall);
     job->left = job->left > 0 ? job->left * scale : job->left;

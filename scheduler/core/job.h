@@ -86,7 +86,7 @@ void job_left_phase(struct job *job, double now, int phase, const double *begins
 /* It stood still for `stall` seconds, and computes on at its size. */
 void job_left_stalled(struct job *job, double now, double stall);
 /* It stood still for `stall` seconds, and has its new size, with nodes of that speed: from here on the rest scales with
- * the nodes, and what its progress says with their speed, too. */
+ * the nodes (but with weak scaling), and what its progress says with their speed, too. */
 void job_left_resized(struct job *job, double now, double stall, int to, double speed);
 /* The view at that time. */
 void job_left_show(struct job *job, double now);

@@ -180,13 +180,26 @@ static double imbalance_of(const cJSON *from)
     return json_number(from, "imbalance", cJSON_HasObjectItem(from, "loads") ? 1 : -1);
 }
 
-/* Nothing is told of what has no iterations since. */
-static void give_sample(int phase, const cJSON *from, double seconds, each_sample *each, void *context)
+static double seconds_of(const cJSON *from)
 {
+    double rate = json_number(from, "rate", 0);
+    return rate > 0 ? 1 / rate : 0;
+}
+
+/* In iterations of one rank: with weak scaling that of all is the work of as many. */
+static double work_of(const cJSON *scaled, int ranks)
+{
+    return cJSON_HasObjectItem(scaled, "scaling") ? ranks : 1;
+}
+
+/* Nothing is told of what has no iterations since. `scaled` says how it scales. */
+static void give_sample(int phase, const cJSON *from, const cJSON *scaled, each_sample *each, void *context)
+{
+    double work = work_of(scaled, json_int(from, "size", 0)), seconds = seconds_of(from) / work;
     const cJSON *mtct = cJSON_GetObjectItemCaseSensitive(from, "mtct");
     epop_policy_sample_t sample = {.phase = phase,
                                    .nodes = json_int(from, "size", 0),
-                                   .iterations = json_number(from, "iterations", 0),
+                                   .iterations = json_number(from, "iterations", 0) * work,
                                    .seconds = seconds,
                                    .mtct = json_number(mtct, "mean", -1),
                                    .trend = json_number(mtct, "trend", -1),
@@ -198,24 +211,18 @@ static void give_sample(int phase, const cJSON *from, double seconds, each_sampl
         each(context, &sample);
 }
 
-static double seconds_of(const cJSON *from)
-{
-    double rate = json_number(from, "rate", 0);
-    return rate > 0 ? 1 / rate : 0;
-}
-
 void samples_read(const cJSON *measure, each_sample *each, void *context)
 {
     const cJSON *one;
     cJSON_ArrayForEach(one, cJSON_GetObjectItemCaseSensitive(measure, "elements"))
     {
-        give_sample(json_int(one, "pc", -1), one, seconds_of(one), each, context);
+        give_sample(json_int(one, "pc", -1), one, one, each, context);
     }
     cJSON_ArrayForEach(one, cJSON_GetObjectItemCaseSensitive(measure, "loops"))
     {
         int number = json_int(one, "number", 0);
         if (number > 0)
-            give_sample(EPOP_POLICY_LOOPS + number, one, seconds_of(one), each, context);
+            give_sample(EPOP_POLICY_LOOPS + number, one, one, each, context);
     }
 }
 
@@ -226,7 +233,7 @@ void samples_read_speeds(const cJSON *status, each_sample *each, void *context)
     {
         cJSON_ArrayForEach(speed, cJSON_GetObjectItemCaseSensitive(element, "speeds"))
         {
-            give_sample(json_int(element, "pc", -1), speed, seconds_of(speed), each, context);
+            give_sample(json_int(element, "pc", -1), speed, element, each, context);
         }
     }
 }
@@ -249,4 +256,18 @@ bool left_read(double *left, const cJSON *status)
     const cJSON *next = cJSON_GetObjectItemCaseSensitive(status, "next");
     *left = json_number(next, "seconds", -1);
     return *left >= 0 || (cJSON_IsObject(next) && !is_finalizer(element, next));
+}
+
+bool weak_read(bool *weak, const cJSON *status)
+{
+    const cJSON *element = cJSON_GetObjectItemCaseSensitive(status, "element"), *each;
+    cJSON_ArrayForEach(each, cJSON_GetObjectItemCaseSensitive(status, "elements"))
+    {
+        const char *scaling = json_text(each, "scaling");
+        if (json_int(each, "pc", -1) != json_int(element, "pc", -2) || (!is_type(each, "EP") && !is_type(each, "RP")))
+            continue;
+        *weak = scaling && !strcmp(scaling, "weak");
+        return true;
+    }
+    return false;
 }

@@ -58,7 +58,8 @@ void samples_free(struct samples *samples);
 
 /* ---- What jobs tell ----------------------------------------------------------------------------- */
 
-/* What was measured in each element and loop since it was asked last, by the answer to `measure`. `nodes` are ranks. */
+/* What was measured in each element and loop since it was asked last, by the answer to `measure`. `nodes` are ranks.
+ * With weak scaling iterations are those of one rank, so that what is kept of sizes can be compared. */
 void samples_read(const cJSON *measure, void (*each)(void *context, const epop_policy_sample_t *sample), void *context);
 
 /* Speeds since the job began, by its status: for who has measured nothing yet. */
@@ -68,5 +69,8 @@ void samples_read_speeds(const cJSON *status, void (*each)(void *context, const 
 /* Seconds that a job still needs, by the progress of its present element; of elements behind it nothing is known. -1:
  * it says nothing. False: what it said before counts on, as it is in a finalizer, or at a branch. */
 bool left_read(double *left, const cJSON *status);
+
+/* Whether its present phase has weak scaling, and as many iterations at every size. False: it is in no phase now. */
+bool weak_read(bool *weak, const cJSON *status);
 
 #endif

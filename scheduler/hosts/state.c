@@ -559,7 +559,10 @@ static struct core_job describe_job(const struct hosts_job *job)
 int hosts_jobs_submit(struct hosts_job *job, double when, struct error *error)
 {
     struct core_job given = describe_job(job);
-    return core_submit(job->hosts->core, when, &given, error);
+    bool weak = job->rule && job->rule->sizes.scaling == EPOP_SCALING_WEAK;
+    return core_submit(job->hosts->core, when, &given, error) || core_weak(job->hosts->core, job->number, weak, error)
+               ? -1
+               : 0;
 }
 
 void hosts_jobs_learned(struct hosts_job *job)

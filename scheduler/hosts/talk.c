@@ -73,6 +73,21 @@ static void learn_program(struct hosts_job *job)
     hosts_news(job->hosts);
 }
 
+/* Before what it has left is told. */
+static void tell_weak(struct hosts_job *job, const cJSON *status)
+{
+    struct error error = {0};
+    const epop_policy_job_t *known = core_job(job->hosts->core, job->number);
+    bool weak;
+    if (!known || !weak_read(&weak, status) || weak == known->weak)
+        return;
+    hosts_must(job->hosts, core_weak(job->hosts->core, job->number, weak, &error), &error);
+    hosts_tell(job->hosts, job->number, "running", "%s",
+               weak ? "its phase has weak scaling: more nodes do more work, and it takes as long"
+                    : "its phase has strong scaling");
+    hosts_news(job->hosts);
+}
+
 /* When the element behind the present one begins; nothing is known of those after it. */
 static void tell_phase(struct hosts_job *job, const cJSON *status, int phase)
 {
@@ -184,6 +199,7 @@ static void tell_asked(struct hosts_job *job, const cJSON *status)
 /* Of a rigid one nothing else is of use. */
 static void take_status(struct hosts_job *job, const cJSON *status)
 {
+    tell_weak(job, status);
     tell_left(job, status);
     if (job->kind == EPOP_RIGID)
         return;

@@ -62,11 +62,12 @@ static double next_evaluation(const struct ers_settings *settings, double now)
     return (floor(now / settings->period + TOLERANCE) + 1) * settings->period;
 }
 
-/* Seconds until it ends at its target, if it scales linearly. */
+/* Seconds until it ends at its target, if it scales linearly; with weak scaling they are the same at each size. */
 static double remaining_seconds(const struct ers_entry *entry)
 {
     bool adapts = entry->job->nodes > 0 && entry->target != entry->job->nodes;
-    return entry->work / entry->target + (adapts ? entry->cost : 0);
+    int nodes = entry->job->weak && entry->job->nodes > 0 ? entry->job->nodes : entry->target;
+    return entry->work / nodes + (adapts ? entry->cost : 0);
 }
 
 /* Its time left is large enough for an adaptation. */
@@ -518,7 +519,7 @@ struct set {
     double cost;
 };
 
-/* Those that end before the job can start, and may have another size. -1: no memory. */
+/* Those that end before the job can start, and sooner at another size, which they may have. -1: no memory. */
 static int select_set(const struct ers_view *view, int ended, struct set *set)
 {
     *set = (struct set){.entries = malloc((size_t)(ended + 1) * sizeof(*set->entries))};
@@ -526,7 +527,7 @@ static int select_set(const struct ers_view *view, int ended, struct set *set)
         return -1;
     for (int i = ended - 1; i >= 0; i--) {
         struct ers_entry *entry = view->order[i];
-        if (!is_free(entry))
+        if (!is_free(entry) || entry->job->weak)
             continue;
         set->entries[set->count++] = entry;
         set->nodes += entry->nodes;
@@ -688,10 +689,11 @@ static void fill_entry(struct ers_view *view, struct ers_entry *entry, struct er
     gap->extra -= ends_before ? 0 : fit - entry->nodes;
 }
 
-/* What a program asks for is no filling. */
+/* What a program asks for is no filling. Where somebody waits, nodes that only make work grow are not given. */
 static bool is_candidate(const struct ers_view *view, const struct ers_entry *entry)
 {
-    return is_free(entry) && (view->settings->fill || !entry->range.sample);
+    bool fills = view->settings->fill && !(entry->job->weak && view->state->waiting_count > 0);
+    return is_free(entry) && (fills || !entry->range.sample);
 }
 
 static void fill_idle(struct ers_view *view, const struct ers_gap *gap)

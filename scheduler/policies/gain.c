@@ -2,6 +2,7 @@
  * The policy `gain`: a node goes where it brings most. Jobs that wait come first, and running ones make room for them
  * where that costs less than it saves; idle nodes make running jobs larger where that pays for the resize.
  */
+#include <limits.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -109,7 +110,7 @@ static bool is_worth_giving(const struct gain_round *round, const struct gain_jo
 {
     int up = round->state->node_count - round->state->down;
     double takes = gain_job_takes(job, round->state, nodes), left = gain_job_left(job->job);
-    double slower = begins * (job->speed / gain_speedup(&job->model, nodes) - 1);
+    double slower = begins * (job->speed / gain_job_speed(job, nodes) - 1);
     double used = (left - fmax(begins, takes)) * (job->nodes - nodes) * (round->price + job->weight / up);
     return takes < left && used > job->weight * (gain_job_cost(job, round->state, nodes) + fmax(0, slower));
 }
@@ -429,7 +430,7 @@ static void serve_queue(struct gain_round *round)
 static double seconds_saved(const struct gain_job *job, int nodes)
 {
     double left = fmax(0, gain_job_until(job, nodes) - job->latency);
-    return left * (1 - job->speed / gain_speedup(&job->model, nodes));
+    return left * (1 - job->speed / gain_job_speed(job, nodes));
 }
 
 static bool growth_pays(const struct gain_round *round, const struct gain_job *job, int nodes)
@@ -459,14 +460,14 @@ static int next_larger(const struct gain_round *round, const struct gain_job *jo
         return 0;
     if (to <= job->trial || to - job->trial > nodes_left_for(round, job, left))
         return 0;
-    double brings = gain_speedup(&job->model, to) - gain_speedup(&job->model, job->trial);
+    double brings = gain_job_speed(job, to) - gain_job_speed(job, job->trial);
     return brings >= round->options->marginal * (to - job->trial) ? to : 0;
 }
 
 static double worth_of_a_node(const struct gain_job *job, int to)
 {
-    double speed = gain_speedup(&job->model, job->trial);
-    return job->weight * (gain_speedup(&job->model, to) / speed - 1) / (to - job->trial);
+    double speed = gain_job_speed(job, job->trial);
+    return job->weight * (gain_job_speed(job, to) / speed - 1) / (to - job->trial);
 }
 
 static int neediest(const struct gain_round *round, const struct left *left)
@@ -511,8 +512,8 @@ static void settle_growth(struct gain_round *round, struct gain_job *job, int id
 {
     if (!job->trial || job->trial == job->nodes || !growth_pays(round, job, job->trial))
         return;
-    snprintf(job->reason, GAIN_REASON, "%d -> %d: %.2f times as fast, %d nodes idle, costs %.2f s of %.0f s left",
-             job->nodes, job->trial, gain_speedup(&job->model, job->trial) / job->speed, idle,
+    snprintf(job->reason, GAIN_REASON, "%d -> %d: %.2f times %s, %d nodes idle, costs %.2f s of %.0f s left",
+             job->nodes, job->trial, gain_job_speed(job, job->trial) / job->speed, gain_job_brings(job), idle,
              gain_job_cost(job, round->state, job->trial), job->job->left);
     round->free -= job->trial - job->nodes;
     round->extra -= job->trial - job->nodes;
@@ -533,6 +534,27 @@ static void grow_jobs(struct gain_round *round)
     int idle = round->free;
     for (int i = 0; i < round->running; i++)
         settle_growth(round, &round->jobs[i], idle);
+}
+
+/*
+ * With weak scaling more nodes than the user wants bring work that nobody asked for, and no earlier end. They are given
+ * where nobody waits, after all others, for as much more work as would pay for a growth.
+ */
+static void grow_work(struct gain_round *round)
+{
+    bool any = false;
+    if (round->state->waiting_count > 0)
+        return;
+    for (int i = 0; i < round->running; i++) {
+        struct gain_job *job = &round->jobs[i];
+        if (!job->job->weak || !job->movable || job->nodes != job->from)
+            continue;
+        job->useful = INT_MAX;
+        gain_job_set(job, job->nodes);
+        any = true;
+    }
+    if (any)
+        grow_jobs(round);
 }
 
 /* ---- Jobs that are spread ----------------------------------------------------------------------- */
@@ -650,6 +672,7 @@ static void gain_decide(const void *settings, const epop_policy_state_t *state, 
     serve_wishes(&round);
     serve_queue(&round);
     grow_jobs(&round);
+    grow_work(&round);
     write_plan(&round);
     move_jobs(&round);
     gain_round_end(&round);

@@ -1,6 +1,7 @@
 /* What the policy `gain` knows of one job: its speedup, the cost of its resizes, its sizes and times. */
 #include "scheduler/policies/gain_model.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
@@ -301,17 +302,23 @@ double gain_job_at_most(const struct gain_job *job, int nodes)
     return nodes < job->job->wanted ? left * job->job->wanted / nodes : left;
 }
 
+double gain_job_speed(const struct gain_job *job, int nodes)
+{
+    return gain_speedup(&job->model, nodes < job->useful ? nodes : job->useful);
+}
+
 struct gain_job gain_job_of(const epop_policy_job_t *job, const epop_policy_state_t *state,
                             const struct gain_options *options)
 {
     struct gain_job made = {.job = job, .model = gain_model_fit(job, options->efficiency, options->fits)};
+    made.useful = job->weak ? job->wanted : INT_MAX;
     made.usual = usual_cost_by_rule(job, state);
     made.weight = gain_job_weight(job);
     made.from = job->nodes;
     made.top = top_of(&made, options->marginal);
     gain_job_set(&made, job->state == EPOP_POLICY_WAITS ? made.top : job->target);
     int at = job->state == EPOP_POLICY_WAITS ? job->wanted : job->nodes;
-    made.work = gain_job_left(job) * gain_speedup(&made.model, at);
+    made.work = gain_job_left(job) * gain_job_speed(&made, at);
     made.latency = known_or(job->resize_latency, 1);
     made.bound = could_move(job) ? seconds_bound(&made, state, options) : 0;
     made.movable = could_move(job) && made.bound <= 1e-6;
@@ -321,15 +328,20 @@ struct gain_job gain_job_of(const epop_policy_job_t *job, const epop_policy_stat
     return made;
 }
 
+const char *gain_job_brings(const struct gain_job *job)
+{
+    return job->job->weak ? "the work" : "as fast";
+}
+
 void gain_job_set(struct gain_job *job, int nodes)
 {
     job->nodes = nodes;
-    job->speed = gain_speedup(&job->model, nodes > 0 ? nodes : 1);
+    job->speed = gain_job_speed(job, nodes > 0 ? nodes : 1);
 }
 
 double gain_job_seconds(const struct gain_job *job, int nodes)
 {
-    return job->work / gain_speedup(&job->model, nodes);
+    return job->work / gain_job_speed(job, nodes);
 }
 
 double gain_job_until(const struct gain_job *job, int nodes)

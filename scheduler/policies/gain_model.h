@@ -68,6 +68,7 @@ struct gain_job {
     int from;        /* nodes before the plan; 0: it starts */
     int nodes;       /* in the plan */
     int trial;       /* what is being looked at */
+    int useful;      /* with weak scaling: more than its user wants makes work grow alone; else none does */
     int least;       /* that it may have; 0: there is no such size */
     int top;         /* at most at its start: what its user wants, or the accepted size next to it */
     const char *why; /* of a start */
@@ -76,8 +77,8 @@ struct gain_job {
     double bound;    /* seconds until it may, as it has not been at its size for long; 0: that is not why */
     bool ending;     /* the next phase is near: its range counts, too */
     double near;     /* seconds before a phase at which that is so */
-    double speed;    /* speedup at `nodes` */
-    double work;     /* that is left: seconds on one node */
+    double speed;    /* at `nodes` */
+    double work;     /* that is left and was asked for: seconds on one node */
     double usual;    /* what its resizes should have taken, by the site's rule: seconds; 0: it was at no other size */
     double weight;
     double latency;
@@ -99,7 +100,11 @@ bool gain_job_flexible(const epop_policy_job_t *job);
 /* It can have another size while it runs, from now on and for at least half of its time. */
 bool gain_job_grows(const epop_policy_job_t *job);
 
-/* Seconds that it still needs at so many nodes. */
+/* Over one node, of the work that was asked for: its speedup, up to the nodes that are useful. */
+double gain_job_speed(const struct gain_job *job, int nodes);
+
+/* Seconds that it still needs at so many nodes, for the work that was asked for. With weak scaling it ends when it
+ * would have anyway: on fewer nodes than its user wants this is what its work would take. */
 double gain_job_seconds(const struct gain_job *job, int nodes);
 
 /* At most so many, whatever its speedup is; of a job that waits. */
@@ -117,6 +122,9 @@ double gain_job_takes(const struct gain_job *job, const epop_policy_state_t *sta
 /* The largest size that it accepts, in all phases that count, up to `nodes`; the smallest above `nodes`. 0: none. */
 int gain_job_fit(const struct gain_job *job, int nodes);
 int gain_job_above(const struct gain_job *job, int nodes);
+
+/* What a speedup is of, for reasons: so many times "as fast", or "the work". */
+const char *gain_job_brings(const struct gain_job *job);
 
 void gain_job_set(struct gain_job *job, int nodes);
 

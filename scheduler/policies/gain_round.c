@@ -204,10 +204,16 @@ static int by_time(const void *a, const void *b)
     return x->time < y->time ? -1 : x->time > y->time;
 }
 
+/* Its size does not change it. */
+static bool ends_as_told(const struct gain_job *job)
+{
+    return job->from && job->job->weak && job->job->left >= 0;
+}
+
 /* As it is told, to the last bit, where the plan does not change it: so does `easy`. */
 static double seconds_to_end(const struct gain_job *job)
 {
-    if (job->from && job->nodes == job->from && job->job->left >= 0)
+    if (ends_as_told(job) || (job->from && job->nodes == job->from && job->job->left >= 0))
         return job->job->left;
     return job->work / job->speed + (job->held ? job->latency : 0);
 }
@@ -215,13 +221,17 @@ static double seconds_to_end(const struct gain_job *job)
 /* With fewer nodes, whatever its speedup is. */
 static double seconds_at_most(const struct gain_job *job, int nodes)
 {
+    if (ends_as_told(job))
+        return seconds_to_end(job);
     return fmax(gain_job_seconds(job, nodes), seconds_to_end(job) * job->nodes / nodes);
 }
 
 double gain_round_fast(const struct gain_job *job)
 {
     double seconds = seconds_to_end(job);
-    return !gain_job_grows(job->job) || job->top < 1 ? seconds : fmin(seconds, gain_job_seconds(job, job->top));
+    return ends_as_told(job) || !gain_job_grows(job->job) || job->top < 1
+               ? seconds
+               : fmin(seconds, gain_job_seconds(job, job->top));
 }
 
 /* Nodes that an adapting job gives back are among those that come: its end gives the others. */
@@ -514,7 +524,7 @@ static bool ends_first(const struct gain_round *round, const struct gain_job *jo
 /* What it loses when it has `to` nodes for so long: seconds, less the node-seconds that it saves. */
 static double loss_of(const struct gain_round *round, const struct gain_job *job, int to, double during)
 {
-    double speed = gain_speedup(&job->model, to), left = job->work / job->speed;
+    double speed = gain_job_speed(job, to), left = job->work / job->speed;
     double slow = during * (1 - speed / job->speed);
     double late = job->work / speed - left;
     double delay = fmin(slow, late);
@@ -736,9 +746,9 @@ static struct offer best_offer(struct gain_round *round, const struct gain_job *
 
 static void explain_shrink(const struct gain_round *round, struct gain_job *donor, const char *why)
 {
-    snprintf(donor->reason, GAIN_REASON, "%d -> %d: %s; %.2f times as fast, costs %.2f s of %.0f s left", donor->from,
+    snprintf(donor->reason, GAIN_REASON, "%d -> %d: %s; %.2f times %s, costs %.2f s of %.0f s left", donor->from,
              donor->trial, why, gain_speedup(&donor->model, donor->trial) / gain_speedup(&donor->model, donor->from),
-             gain_job_cost(donor, round->state, donor->trial), gain_job_left(donor->job));
+             gain_job_brings(donor), gain_job_cost(donor, round->state, donor->trial), gain_job_left(donor->job));
 }
 
 static void take_trials(struct gain_round *round, const char *why, int *now, int *later)

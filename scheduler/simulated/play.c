@@ -102,11 +102,19 @@ static int resume_iterations(struct run *run, struct play *play, struct error *e
     return run_expect(run, play, EVENT_PHASE, run->now + (play->until - play->done) * play->pace, error);
 }
 
+/* What weak scaling adds at this size: before the size changes, and at the phase's end. */
+static void count_work(struct play *play)
+{
+    const struct phase *phase = phase_of(play);
+    play->record->more += (play->done - play->counted) * (phase_work(phase, play->nodes) - 1) * phase->seconds;
+    play->counted = play->done;
+}
+
 /* The first iteration of this phase begins now. */
 static int begin_iterations(struct run *run, struct play *play, int phase, struct error *error)
 {
     play->phase = phase;
-    play->done = 0;
+    play->done = play->counted = 0;
     for (int i = 0; i < SHARED; i++)
         play->moved_to[i] = 0;
     return resume_iterations(run, play, error);
@@ -307,8 +315,9 @@ static epop_policy_sample_t take_sample(const struct run *run, const struct play
 {
     double mtct = measured_mtct(play), spread = run->simulation->noise * mtct;
     epop_policy_sample_t sample = {.phase = play->phase, .nodes = play->nodes};
-    sample.iterations = play->done - play->sampled;
-    sample.seconds = measured_seconds(run, play) * factor;
+    double work = phase_work(phase_of(play), play->nodes);
+    sample.iterations = (play->done - play->sampled) * work;
+    sample.seconds = measured_seconds(run, play) * factor / work;
     sample.mtct = mtct * noisy_factor(run, play, 2);
     sample.trend = mtct * noisy_factor(run, play, 4);
     sample.variance = spread * spread;
@@ -562,6 +571,7 @@ static int commit_resize(struct run *run, struct play *play, struct error *error
     if (to < from && give_nodes(run, play, error))
         return -1;
     play_resize_drop(play);
+    count_work(play);
     play->nodes = to;
     take_place(run, play);
     play->record->resizes++;
@@ -669,7 +679,8 @@ static int check_start(const struct play *play, const struct decision *decision,
 
 static int begin_phase(struct run *run, struct play *play, int phase, struct error *error)
 {
-    if (begin_iterations(run, play, phase, error) || begin_measuring(run, play, error))
+    if (core_weak(run->core, play->work->id, play->work->phases[phase].weak, error) ||
+        begin_iterations(run, play, phase, error) || begin_measuring(run, play, error))
         return -1;
     return tell_asked(run, play, error);
 }
@@ -742,6 +753,7 @@ static int enter_phase(struct run *run, struct play *play, int phase, struct err
 static int end_phase(struct run *run, struct play *play, struct error *error)
 {
     int next = play->phase + 1;
+    count_work(play);
     if (end_measuring(run, play, error))
         return -1;
     if (next == play->work->phase_count)
@@ -789,6 +801,7 @@ int play_requeue(struct run *run, struct play *play, struct error *error)
         return -1;
     play->state = PLAY_WAITS;
     play->record->start = -1;
+    play->record->more = 0;
     play->record->requeues++;
     run->schedule->metrics.requeues++;
     run->waiting++;

@@ -76,6 +76,7 @@ struct play {
     int nodes;                    /* at which it computes */
     int phase;
     double done, since, pace;       /* iterations of the phase, done at that time; seconds that one computes */
+    double counted;                 /* iterations whose work is counted */
     double until;                   /* it computes up to there: to the phase's end, or to move bytes */
     bool moving;                    /* in a transfer, which goes on when it does not stand still */
     enum shared on;                 /* which it is on */

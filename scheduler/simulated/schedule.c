@@ -216,7 +216,7 @@ static size_t add_up(struct metrics *metrics, const struct schedule *schedule, s
         metrics->max_wait = fmax(metrics->max_wait, job_wait(job));
         metrics->mean_response += job->end - job->work->submit;
         metrics->spread += job_spread(job);
-        *work += work_seconds(job->work, 1);
+        *work += work_seconds(job->work, 1) + job->more;
         values[count++] = (struct slowdown){job->work->user, job_slowdown(job)};
     }
     return count;

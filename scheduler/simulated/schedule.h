@@ -24,6 +24,7 @@ struct job_record {
     double start, end; /* the last start; negative: it did not */
     enum outcome outcome;
     int resizes, requeues;
+    double more;                        /* seconds on one node of the work that weak scaling has added */
     double stalled;                     /* seconds */
     double leaf_seconds, least_seconds; /* leaf switches below which it computed, and the fewest possible, by time */
     double joules;                      /* that its nodes used; 0: not known */

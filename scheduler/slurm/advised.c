@@ -175,6 +175,7 @@ int told_status(struct told *told, const cJSON *status)
     if (left_read(&left, status))
         told->left = left;
     take_element(told, status);
+    weak_read(&told->weak, status);
     take_adaptations(told, member_of(status, "adaptations"));
     if (take_hosts(told, member_of(status, "processes")))
         return -1;

@@ -30,6 +30,7 @@ struct told {
     int pc;        /* of the present element; -1: in none */
     int loop;      /* that counts, of a program that says nothing of its phases; 0: none */
     bool elastic;  /* it can be resized now */
+    bool weak;     /* it does more work with more ranks, and takes as long */
     int preferred; /* ranks; 0: it has no wish */
     int listed;    /* sizes beyond that are not known, and taken to be accepted */
     bool accepts[TOLD_SIZES + 1];

@@ -306,6 +306,7 @@ static int adopt_job(struct model *model, const struct holding *holding, struct 
         set_place(model, holding, count, list, &running.place);
         failed =
             core_submit(model->core, model->input->wall, &running.job, error) ||
+            core_weak(model->core, running.job.id, holding->advised && holding->advised->told.weak, error) ||
             core_adopt(model->core, model->input->wall, running.job.id, &running.place, error) ||
             core_told(model->core, model->input->wall, running.job.id,
                       model_left(holding->job, advised_find(model->input->table, holding->job->id), model->input->wall),

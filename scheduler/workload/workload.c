@@ -22,9 +22,14 @@ bool phase_accepts(const struct phase *phase, int nodes)
     return !phase->range.max || epop_policy_accepts(&phase->range, nodes);
 }
 
+double phase_work(const struct phase *phase, int nodes)
+{
+    return phase->weak ? phase_nodes(phase, nodes) : 1;
+}
+
 double phase_iteration(const struct phase *phase, int nodes)
 {
-    return phase->seconds / speedup_at(&phase->speedup, phase_nodes(phase, nodes));
+    return phase->seconds * phase_work(phase, nodes) / speedup_at(&phase->speedup, phase_nodes(phase, nodes));
 }
 
 /* Nobody else moves anything. */

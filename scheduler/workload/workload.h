@@ -35,7 +35,8 @@ struct phase {
     epop_policy_range_t range; /* its sizes, if any, are owned; max 0: as the job's */
     double iterations;         /* above 0 */
     double seconds;            /* of an iteration on one node */
-    struct speedup speedup;
+    bool weak;                 /* an iteration does as much work on each node */
+    struct speedup speedup;    /* of the work per second */
     struct move moves[SHARED];
 };
 
@@ -71,6 +72,9 @@ struct workload {
  * all if it accepts no such few. */
 int phase_nodes(const struct phase *phase, int nodes);
 bool phase_accepts(const struct phase *phase, int nodes);
+
+/* The work of an iteration, in that of one on one node. */
+double phase_work(const struct phase *phase, int nodes);
 
 /* Seconds that one iteration computes. */
 double phase_iteration(const struct phase *phase, int nodes);

@@ -259,14 +259,15 @@ static int check_moves(const struct json_place *in, const struct phase *phase, s
 static int read_phase(const struct json_place *place, struct phase *phase, const struct work *work, int nodes,
                       struct error *error)
 {
-    static const char *const keys[] = {"name", "kind",  "iterations", "seconds",     "speedup", "min",
-                                       "max",  "sizes", "network",    "file_system", NULL};
-    static const char *const kinds[] = {"rigid", "elastic", NULL};
+    static const char *const keys[] = {"name", "kind", "iterations", "seconds", "scaling",     "speedup",
+                                       "min",  "max",  "sizes",      "network", "file_system", NULL};
+    static const char *const kinds[] = {"rigid", "elastic", NULL}, *const scalings[] = {"strong", "weak", NULL};
     const char *name = "run";
-    int elastic = 1;
+    int elastic = 1, weak = 0;
     phase->iterations = 1;
     if (json_place_object(place, keys, error) || json_place_text(place, "name", false, &name, error) ||
         json_place_word(place, "kind", false, kinds, &elastic, error) ||
+        json_place_word(place, "scaling", false, scalings, &weak, error) ||
         json_place_number(place, "iterations", false, LEAST, MOST_ITERATIONS, &phase->iterations, error) ||
         json_place_number(place, "seconds", true, LEAST, MOST_SECONDS, &phase->seconds, error) ||
         read_speedup(place, &phase->speedup, error) || read_range(place, phase, nodes, error))
@@ -275,6 +276,7 @@ static int read_phase(const struct json_place *place, struct phase *phase, const
         if (read_move(place, shared[i], &phase->moves[i], error))
             return -1;
     phase->elastic = elastic;
+    phase->weak = weak;
     phase->name = strdup(name);
     return phase->name ? check_range(place, phase, work, error) : error_memory(error);
 }

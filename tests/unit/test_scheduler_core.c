@@ -358,6 +358,26 @@ static void test_left_of_another_size_than_wanted(void **state)
     assert_left(10, 1, 320);
 }
 
+/* It ends when it would have, but for the time that it stood still. */
+static void test_left_with_weak_scaling(void **state)
+{
+    (void)state;
+    start(0, malleable(1, 4, 1, 8, 100));
+    told(core_weak(core, 1, true, &error), &error);
+    resize(40, 8);
+    told(core_committed(core, 50, 1, 10, 2, &error), &error);
+    assert_left(50, 1, 52);
+    told(core_told(core, 60, 1, 30, &error), &error);
+    resize(60, 1);
+    told(core_committed(core, 60, 1, 0, 0, &error), &error);
+    assert_left(60, 1, 30);
+    told(core_weak(core, 1, false, &error), &error);
+    resize(60, 2);
+    told(core_committed(core, 60, 1, 0, 0, &error), &error);
+    assert_left(60, 1, 15);
+    refused(core_weak(core, 2, true, &error), &error, "there is none");
+}
+
 static void test_left_as_it_is_told(void **state)
 {
     (void)state;
@@ -772,6 +792,7 @@ int main(void)
         TEST(test_a_requeued_job_has_its_place_again),
         TEST(test_left_by_the_limit),
         TEST(test_left_of_another_size_than_wanted),
+        TEST(test_left_with_weak_scaling),
         TEST(test_left_as_it_is_told),
         TEST(test_phases),
         TEST(test_samples_are_kept_by_phase_and_size),

@@ -403,6 +403,22 @@ static void test_filling_does_not_delay_the_first(void **state)
     assert_decided(DECISION_RESIZE, 3, 4, "6 nodes idle");
 }
 
+/* Nodes that only make its work grow; once nobody waits it has them. */
+static void test_filling_with_weak_scaling_is_for_when_nobody_waits(void **state)
+{
+    (void)state;
+    running(rigid(1, 16, 1000));
+    running(malleable(2, 6, 1, 32, 5000));
+    told(core_weak(core, 2, true, &error), &error);
+    measured(2, 0.001);
+    submit(core, 1, rigid(3, 24, 100));
+    decide(60);
+    assert_null(decision_on(2));
+    told(core_ended(core, 61, 3, &error), &error);
+    decide(120);
+    assert_decided(DECISION_RESIZE, 2, 12, "nodes idle");
+}
+
 static void test_a_job_that_never_fits_keeps_nobody(void **state)
 {
     (void)state;
@@ -508,6 +524,19 @@ static void test_balancing_brings_a_reservation_forward(void **state)
     first = core_job(core, 1)->left;
     second = core_job(core, 2)->left;
     assert_true(first <= second && second < 600 - 62 && 62 + second < 473);
+}
+
+/* Another size does not change when it ends. */
+static void test_a_job_with_weak_scaling_is_not_balanced(void **state)
+{
+    (void)state;
+    two_cannons_and_one_that_waits();
+    for (int64_t id = 1; id <= 2; id++)
+        told(core_weak(core, id, true, &error), &error);
+    decide(60);
+    assert_null(decision_on(1));
+    assert_null(decision_on(2));
+    assert_true(fabs(decision_on(3)->time - 600) < 1e-6);
 }
 
 static void test_balancing_once_is_enough(void **state)
@@ -685,12 +714,14 @@ int main(void)
                                        TEST(test_backfill_does_not_delay_the_first),
                                        TEST(test_backfill_shrinks_to_what_is_over),
                                        TEST(test_filling_does_not_delay_the_first),
+                                       TEST(test_filling_with_weak_scaling_is_for_when_nobody_waits),
                                        TEST(test_a_job_that_never_fits_keeps_nobody),
                                        TEST(test_efficient_jobs_make_room_for_the_first),
                                        TEST(test_a_job_in_the_band_makes_no_room),
                                        TEST(test_a_start_waits_for_what_is_coming),
                                        TEST(test_a_start_does_not_wait_for_little_more),
                                        TEST(test_balancing_brings_a_reservation_forward),
+                                       TEST(test_a_job_with_weak_scaling_is_not_balanced),
                                        TEST(test_balancing_once_is_enough),
                                        TEST(test_balancing_can_be_off),
                                        TEST(test_a_job_in_the_band_is_not_balanced),

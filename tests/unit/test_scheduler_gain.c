@@ -1,6 +1,8 @@
 /* The policy gain, its decisions, on hand-made states of the core. */
 #include "tests/unit/scheduler_decided.h"
 
+#include <math.h>
+
 static int set_up(void **state)
 {
     (void)state;
@@ -48,6 +50,67 @@ static void test_not_where_it_does_not_speed_up(void **state)
     measured(1, 0.9);
     decide(100);
     assert_null(decision_on(1));
+}
+
+/* With weak scaling, as the samples are of as much work; its iterations take as long at every size. */
+static void weak_job(int nodes)
+{
+    start(0, malleable(1, nodes, 1, 16, 1000));
+    told(core_weak(core, 1, true, &error), &error);
+    measured(1, 0);
+}
+
+static void test_idle_nodes_make_the_work_of_a_job_larger(void **state)
+{
+    (void)state;
+    weak_job(4);
+    decide(100);
+    assert_decided(DECISION_RESIZE, 1, 16, "4 -> 16: 4.00 times the work, 12 nodes idle, costs 0.10 s of 900 s left");
+}
+
+static void test_no_larger_work_while_others_wait(void **state)
+{
+    (void)state;
+    for (int weak = 0; weak < 2; weak++) {
+        machine(16, 0.1, 0);
+        start(0, malleable(1, 4, 1, 16, 1000));
+        told(core_weak(core, 1, weak, &error), &error);
+        measured(1, 0);
+        submit(core, 50, rigid(2, 16, 1000));
+        decide(100);
+        assert_int_equal(decision_on(1) ? decision_on(1)->to : 4, weak ? 4 : 16);
+        assert_true(decision_on(2)->kind == DECISION_RESERVE && decision_on(2)->time >= (weak ? 1000 : 100));
+    }
+}
+
+static void test_more_than_was_wanted_is_given_for_nothing(void **state)
+{
+    (void)state;
+    weak_job(4);
+    decide(100);
+    told(core_committed(core, 101, 1, 1, 0.1, &error), &error);
+    submit(core, 200, rigid(2, 12, 1000));
+    decide(200);
+    assert_decided(DECISION_RESIZE, 1, 4, "makes room for job 2; 0.25 times the work");
+    core_state(core, 200);
+    assert_true(fabs(core_job(core, 1)->left - 800.1) < 1e-6);
+}
+
+/* Below it work is lost that its user asked for: that counts as if it had to be done. */
+static void test_what_was_wanted_is_weighed_as_time(void **state)
+{
+    int given[2];
+    (void)state;
+    for (int weak = 0; weak < 2; weak++) {
+        machine(16, 0.1, 0);
+        start(0, malleable(1, 16, 1, 16, 1000));
+        told(core_weak(core, 1, weak, &error), &error);
+        measured(1, 0);
+        submit(core, 200, rigid(2, 8, 1000));
+        decide(200);
+        given[weak] = decision_on(1) ? decision_on(1)->to : 16;
+    }
+    assert_int_equal(given[0], given[1]);
 }
 
 static void test_the_cost_is_set_against_the_time_left(void **state)
@@ -425,6 +488,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_idle_nodes_make_a_job_larger),
         TEST(test_not_where_it_does_not_speed_up),
+        TEST(test_idle_nodes_make_the_work_of_a_job_larger),
+        TEST(test_no_larger_work_while_others_wait),
+        TEST(test_more_than_was_wanted_is_given_for_nothing),
+        TEST(test_what_was_wanted_is_weighed_as_time),
         TEST(test_the_cost_is_set_against_the_time_left),
         TEST(test_not_beyond_what_is_wanted_where_others_would_wait_long_for_it),
         TEST(test_no_donor_that_is_done_before_its_shrink),

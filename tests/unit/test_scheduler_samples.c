@@ -107,6 +107,51 @@ static void test_what_jobs_tell(void **state)
     cJSON_Delete(status);
 }
 
+/* Iterations of one rank, of which one of four has four: as long at every size is twice as fast with twice as many. */
+static void test_what_jobs_with_weak_scaling_tell(void **state)
+{
+    bool weak = false;
+    (void)state;
+    cJSON *measure =
+        cJSON_Parse("{\"elements\":[{\"pc\":1,\"size\":4,\"iterations\":10,\"rate\":5,\"scaling\":\"weak\"}],"
+                    "\"loops\":[{\"number\":3,\"size\":2,\"iterations\":4,\"rate\":2,\"scaling\":"
+                    "\"weak-work\"}]}");
+    cJSON *status =
+        cJSON_Parse("{\"element\":{\"pc\":1,\"type\":\"EP\"},\"elements\":[{\"pc\":1,\"type\":\"EP\",\"scaling\":"
+                    "\"weak\",\"speeds\":[{\"size\":8,\"iterations\":10,\"rate\":5}]}]}");
+    samples_read(measure, keep, NULL);
+    samples_read_speeds(status, keep, NULL);
+    assert_true(at(1, 4)->seconds == 0.05 && at(1, 4)->iterations == 40);
+    assert_true(at(EPOP_POLICY_LOOPS + 3, 2)->seconds == 0.25 && at(EPOP_POLICY_LOOPS + 3, 2)->iterations == 8);
+    assert_true(at(1, 8)->seconds == 0.025);
+    assert_true(weak_read(&weak, status) && weak);
+    cJSON_Delete(measure);
+    cJSON_Delete(status);
+}
+
+static void test_which_phase_has_weak_scaling(void **state)
+{
+    static const struct {
+        const char *status;
+        int weak; /* -1: it is in no phase */
+    } rows[] = {
+        {"{\"element\":{\"pc\":0},\"elements\":[{\"pc\":0,\"type\":\"EP\",\"scaling\":\"weak\"}]}", 1},
+        {"{\"element\":{\"pc\":0},\"elements\":[{\"pc\":0,\"type\":\"EP\",\"scaling\":\"weak-work\"}]}", 0},
+        {"{\"element\":{\"pc\":0},\"elements\":[{\"pc\":0,\"type\":\"RP\"}]}", 0},
+        {"{\"element\":{\"pc\":0},\"elements\":[{\"pc\":0,\"type\":\"BRANCH\",\"scaling\":\"weak\"}]}", -1},
+        {"{\"element\":null,\"elements\":[{\"pc\":0,\"type\":\"EP\",\"scaling\":\"weak\"}]}", -1},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        bool weak = rows[i].weak != 1;
+        cJSON *status = cJSON_Parse(rows[i].status);
+        assert_int_equal(weak_read(&weak, status), rows[i].weak >= 0);
+        if (rows[i].weak >= 0)
+            assert_int_equal(weak, rows[i].weak);
+        cJSON_Delete(status);
+    }
+}
+
 static void remember(int phase, int size, double of_one)
 {
     epop_policy_sample_t earlier = {.phase = phase, .nodes = size, .iterations = 100, .seconds = of_one, .mtct = 0.5};
@@ -168,6 +213,8 @@ int main(void)
         TEST(test_an_earlier_job_counts_until_there_are_own_figures),
         TEST(test_an_earlier_job_that_was_another_program),
         TEST(test_what_jobs_tell),
+        TEST(test_what_jobs_with_weak_scaling_tell),
+        TEST(test_which_phase_has_weak_scaling),
         TEST(test_the_time_left),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -69,6 +69,28 @@ static void a_growth_by_hand(void **state)
     schedule_free(&schedule);
 }
 
+/* An iteration takes a second at 1 node and at 4, at which it does four times the work. */
+static void weak_scaling_by_hand(void **state)
+{
+    (void)state;
+    static const struct step list[] = {{19, 1, 4}};
+    struct machine machine;
+    set_up(&machine, 4, &following);
+    struct work *work = add_malleable(&machine, 0, 4, 100, 4);
+    work->wanted = 1;
+    work->limit = 100;
+    work->phases[0].seconds = 1;
+    work->phases[0].weak = true;
+    machine.simulation.latency = 5;
+    list_steps(list, 1);
+    struct schedule schedule = run(&machine);
+    assert_runs(&schedule, 1, 0, 100);
+    assert_int_equal(schedule.jobs->resizes, 1);
+    assert_near(schedule.jobs->more, 76 * 3);
+    assert_near(schedule.metrics.efficiency, (24 + 76 * 4) / (19 + 81 * 4.0)); /* the nodes are held from 19 on */
+    schedule_free(&schedule);
+}
+
 /* What a shrink gives back is idle when it has committed, not before. */
 static void a_shrink_by_hand(void **state)
 {
@@ -509,6 +531,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(easy_by_hand),
         cmocka_unit_test(a_growth_by_hand),
+        cmocka_unit_test(weak_scaling_by_hand),
         cmocka_unit_test(a_shrink_by_hand),
         cmocka_unit_test(a_rigid_phase_is_not_interrupted),
         cmocka_unit_test(a_job_that_ends_in_a_rigid_phase_drops_its_resize),

@@ -117,6 +117,23 @@ static void rules_become_sizes(void **state)
     sizes_are("[2, 16, 32]", list, 2);
 }
 
+static void weak_scaling(void **state)
+{
+    struct workload workload;
+    (void)state;
+    taken(&workload,
+          DOCUMENT(16, "\"jobs\": [{\"nodes\": 4, \"phases\": [{\"seconds\": 3, \"scaling\": \"weak\", \"speedup\": "
+                       "{\"model\": \"amdahl\", \"serial\": 0.1}}, {\"seconds\": 3, \"scaling\": \"strong\"}]}]"));
+    const struct phase *phases = workload.works->phases;
+    assert_true(phases[0].weak && !phases[1].weak);
+    assert_float_equal(phase_iteration(&phases[0], 1), 3, 1e-12);
+    assert_float_equal(phase_iteration(&phases[0], 4), 3 * 1.3, 1e-12); /* 4 times the work, 4 / 1.3 times as fast */
+    assert_float_equal(workload.works->limit, 3 * 1.3 + 0.75, 1e-12);
+    workload_free(&workload);
+    refused(DOCUMENT(9, "\"jobs\": [{\"nodes\": 2, \"phases\": [{\"seconds\": 1, \"scaling\": \"none\"}]}]"),
+            "jobs[0].phases[0].scaling");
+}
+
 static void sizes_that_make_no_sense_are_refused(void **state)
 {
     (void)state;
@@ -233,6 +250,7 @@ int main(void)
         cmocka_unit_test(defaults),
         cmocka_unit_test(what_a_job_says_goes_first),
         cmocka_unit_test(rules_become_sizes),
+        cmocka_unit_test(weak_scaling),
         cmocka_unit_test(sizes_that_make_no_sense_are_refused),
         cmocka_unit_test(jobs_are_drawn_from_the_mix),
         cmocka_unit_test(draws_follow_the_seed),

@@ -152,6 +152,24 @@ static void test_one_in_a_loop(void **state)
     }
 }
 
+/* Its time left is the same at each size, and its samples are of as much work. */
+static void test_one_with_weak_scaling(void **state)
+{
+    (void)state;
+    cJSON *said = cJSON_Parse(status), *element = cJSON_GetArrayItem(cJSON_GetObjectItem(said, "elements"), 0);
+    cJSON_AddStringToObject(element, "type", "EP");
+    build();
+    assert_false(core_job(model.core, 7)->weak);
+    model_free(&model);
+    cJSON_AddStringToObject(element, "scaling", "weak");
+    samples_free(&table.first->told.samples);
+    assert_int_equal(told_status(&table.first->told, said), 0);
+    build();
+    const epop_policy_job_t *job = core_job(model.core, 7);
+    assert_true(job->weak && job->left == 50 && job->sample_count == 1 && job->samples[0].seconds == 0.125);
+    cJSON_Delete(said);
+}
+
 static void test_one_that_is_not_connected_is_rigid(void **state)
 {
     (void)state;
@@ -245,6 +263,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_who_has_what, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_what_is_wanted, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_one_in_a_loop, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_one_with_weak_scaling, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_one_that_is_not_connected_is_rigid, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_one_that_refused_is_left_alone, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_one_that_grows_holds_the_node_already, set_up, tear_down),

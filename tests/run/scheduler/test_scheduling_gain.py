@@ -171,3 +171,36 @@ def test_the_same_again(space):
     record = space.directory / "record.json"
     epopsim(space, drawn(1), "--policy", "gain", "--output", record, *options)
     epopsim(space, drawn(1), "--policy", "gain", "--replay", record, *options)
+
+
+# ---- Weak scaling ----
+
+WEAK = {"iterations": 1000, "seconds": 1, "scaling": "weak"}
+
+
+def test_weak_scaling_takes_what_nobody_wants(space):
+    """More nodes than it wants are used, and do not end it sooner; the control has as much to do on any number of nodes."""
+    alone = workload(64, phased("malleable", 8, WEAK, min=1, max=64))
+    found = metrics(space, alone, "--policy", "easy,gain")
+    assert found["easy"]["makespan"] == 1000 and 1000 < found["gain"]["makespan"] < 1002, found
+    assert found["easy"]["utilisation"] == 0.125 and found["gain"]["utilisation"] > 0.97 and found["gain"]["efficiency"] > 0.99, found
+    strong = workload(64, phased("malleable", 8, {"iterations": 1000, "seconds": 8}, min=1, max=64))
+    assert metrics(space, strong, "--policy", "gain")["gain"]["makespan"] < 200
+
+
+def test_weak_scaling_gives_it_back(space):
+    """To jobs that come: down to the nodes that its user wants."""
+    jobs = workload(64, phased("malleable", 8, WEAK, min=1, max=64), phased("rigid", 56, {"seconds": 56 * 200}, submit=100))
+    found = decisions(space, jobs, "gain")
+    assert [each[1:] for each in found if each[0] >= 100][:2] == [("resize", 1, 8), ("start", 2, 56)], found
+    assert metrics(space, jobs, "--policy", "gain")["gain"]["max_wait"] < 1
+
+
+@pytest.mark.parametrize("policy", ["gain", "gain,firm=1", "ers"])
+def test_weak_scaling_grows_for_nobody_who_waits(space, policy):
+    """The second waits for the whole machine. The control would be over sooner for it."""
+    for scaling, most in (("weak", 8), ("strong", 64)):
+        jobs = workload(64, phased("malleable", 8, {**WEAK, "scaling": scaling}, min=1, max=64),
+                        phased("rigid", 64, {"seconds": 64 * 200}, submit=1))
+        sizes = [each[3] for each in decisions(space, jobs, policy) if each[2] == 1]
+        assert max(sizes) == 8 if most == 8 else max(sizes) > 8, (policy, scaling, sizes)
