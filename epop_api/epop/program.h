@@ -56,8 +56,7 @@ typedef enum epop_size_kind {
  * it changes with the size. */
 typedef enum epop_scaling {
     EPOP_SCALING_STRONG = 0, /* the same iterations, sooner */
-    /* Iterations that do more work and take as long: speed is ranks by seconds. So many of them are left at each size.
-     */
+    /* Iterations that do more work and take as long, and are as many: speed is ranks over seconds of an iteration. */
     EPOP_SCALING_WEAK = 1,
     EPOP_SCALING_WEAK_WORK = 2 /* such iterations, until so much work is done: progress counts work, not iterations */
 } epop_scaling;

@@ -84,6 +84,14 @@ def test_finds_the_number_of_ranks(space):
     assert "ranks                    4; up to " in result.err, result
 
 
+def test_weak_scaling_is_fastest_where_most_work_is_done(space):
+    """Iterations take as long on one rank, which is the usual number, as on two."""
+    result = space.epop("--start", "1", "--driver", "tune", "--tune-output", "tuned.json", *WHOLE, "--sizes", "1,2", job.program("synthetic"),
+                        "phase=a", "iterations=150", "seconds=0.02", "speedup=none", ranks=2)
+    assert result.status == 0, result
+    assert (tuned(space)["ranks"], tuned(space)["preferred"]) == (2, 2), result
+
+
 def test_a_job_that_could_not_grow_again_is_not_shrunk(space):
     result = space.epop("--backend", "shrink", "--driver", "tune", *WHOLE, "--sizes", "1,2", PROGRAM, "iterations=80", "scale=1",
                         ranks=2)
