@@ -248,7 +248,7 @@ on_sock=(
     # The backends that start processes, and what becomes of those.
     soak join spawn_faults baseline parking hosts releases conditions cycles transactions preconnect balance trace_hosts profile_backends tune_backends recover_hosts synthetic amr
     # Jobs of epoprm grow and shrink.
-    epoprm epoprm_faults epoprm_hosts epoprm_jobs epoprm_loops epoprm_recovery epoprm_requeue epoprm_slots epoprm_soak epoprm_topology attend attend_link
+    epoprm epoprm_faults epoprm_hosts epoprm_jobs epoprm_loops epoprm_psets epoprm_recovery epoprm_requeue epoprm_slots epoprm_soak epoprm_topology attend attend_link
     # What happens in a launch of its own, too: ends, crashes, hangs, children, words with a supervisor.
     ends crash stopped faults force children recover_words where debug_stops debug_hosts measure outlook trace unwritten capabilities interpose papers
     # Executables grow by new processes alone.

@@ -186,6 +186,21 @@ static bool is_offer(const struct inquiry *inquiry)
            (asked->least || asked->most || asked->preferred);
 }
 
+static const char *const offered[] = {PSETS_HINT_MIN, PSETS_HINT_MAX, PSETS_HINT_PREFERRED};
+
+/* Tools and schedulers see its limits on the set. */
+static void show_offer(const struct pset *set, const int numbers[])
+{
+    char text[16];
+    for (int i = 0; i < 3; i++) {
+        snprintf(text, sizeof text, "%d", numbers[i]);
+        if (numbers[i])
+            json_put_text(set->sched, offered[i], text);
+        else
+            cJSON_DeleteItemFromObjectCaseSensitive(set->sched, offered[i]);
+    }
+}
+
 /* Those that wait for what comes of their offer hear it before anybody finds the change. */
 static bool end_offer(struct coordinator *c, const struct change *taken_by)
 {
@@ -193,6 +208,8 @@ static bool end_offer(struct coordinator *c, const struct change *taken_by)
     for (struct inquiry *i = c->inquiries.first; i; i = i->next)
         if (is_offer(i) && !i->answered)
             inquiry_answer_first(c, i, taken_by ? granted(taken_by) : inquiry_no("the program withdrew it"));
+    if (open && !taken_by)
+        show_offer(c->changes.offer.set, (const int[]){0, 0, 0});
     c->changes.offer = (struct offer){0};
     return open;
 }
@@ -288,14 +305,6 @@ static int sets_changes_start(struct coordinator *c, const struct inquiry *inqui
     return result;
 }
 
-static void hint(const struct pset *set, const char *key, int number)
-{
-    char text[16];
-    snprintf(text, sizeof text, "%d", number);
-    if (number)
-        json_put_text(set->sched, key, text);
-}
-
 /* "Resize me when you want": it waits for that, or the program asks later whether there is a change. */
 static cJSON *take_offer(struct coordinator *c, struct inquiry *inquiry, const struct pset *set)
 {
@@ -307,9 +316,7 @@ static cJSON *take_offer(struct coordinator *c, struct inquiry *inquiry, const s
         return inquiry_no("it takes no number of processes");
     if (!inquiry->decided) {
         c->changes.offer = offer;
-        hint(set, "mpi_ps_sched_num_procs_min", asked->least);
-        hint(set, "mpi_ps_sched_num_procs_max", asked->most);
-        hint(set, "mpi_ps_sched_num_procs_pref", asked->preferred);
+        show_offer(set, (const int[]){asked->least, asked->most, asked->preferred});
     }
     inquiry->decided = true;
     return asked->beside ? NULL : inquiry_no("nobody has chosen a size so far");

@@ -186,6 +186,19 @@ static int count_standby(const struct coordinator *c)
     return standby;
 }
 
+static void add_hints(const struct coordinator *c, cJSON *status)
+{
+    struct pset_hints hints;
+    if (!psets_hints(&c->changes.sets, &hints))
+        return;
+    cJSON *json = cJSON_AddObjectToObject(status, "hints");
+    cJSON_AddNumberToObject(json, "min", hints.least);
+    if (hints.most)
+        cJSON_AddNumberToObject(json, "max", hints.most);
+    if (hints.preferred)
+        cJSON_AddNumberToObject(json, "preferred", hints.preferred);
+}
+
 cJSON *status_json(struct coordinator *c)
 {
     cJSON *json = cJSON_CreateObject();
@@ -208,6 +221,7 @@ cJSON *status_json(struct coordinator *c)
         cJSON_AddNumberToObject(json, "mpi_share", c->progress.mpi_share);
     cJSON_AddItemToObject(json, "sizes", rules_json(&c->config.program->sizes, c->config.maximum));
     cJSON_AddItemToObject(json, "elements", outlook_elements_json(c));
+    add_hints(c, json);
     cJSON_AddItemToObject(json, "next", outlook_next_json(c));
     cJSON_AddItemToObject(json, "processes", processes_json(c));
     cJSON_AddItemToObject(json, "adaptations", adaptations_json(c));

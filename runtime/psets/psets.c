@@ -221,6 +221,120 @@ void psets_affected(const struct psets *sets, const char *app, const struct pset
             each(context, sets->table[i]);
 }
 
+/* ---- Hints for schedulers ------------------------------------------------------------ */
+
+enum { HINT_MOST = 1000000 };
+
+/* 0: it has none, or is none. */
+static int read_hint(const char *text)
+{
+    char *end;
+    long number = text && *text >= '0' && *text <= '9' ? strtol(text, &end, 10) : 0;
+    return number > 0 && !*end && number <= HINT_MOST ? (int)number : 0;
+}
+
+static int hint_of(const struct pset *set, const char *key)
+{
+    return read_hint(json_text(set->sched, key));
+}
+
+static struct pset_hints hints_of(const struct pset *set)
+{
+    int preferred = hint_of(set, PSETS_HINT_PREFERRED);
+    return (struct pset_hints){hint_of(set, PSETS_HINT_MIN), hint_of(set, PSETS_HINT_MAX),
+                               preferred ? preferred : hint_of(set, PSETS_HINT_PREFERRED_OTHER)};
+}
+
+static bool has_hints(const struct pset *set)
+{
+    struct pset_hints hints = hints_of(set);
+    return set->active && !set->stale && !set->delta && (hints.least || hints.most || hints.preferred);
+}
+
+/* The largest that shares nothing with those that are counted; of equal ones the last. NULL: there is none. */
+static const struct pset *next_with_hints(const struct psets *sets, const struct pset *counted)
+{
+    const struct pset *next = NULL;
+    for (int i = 0; i < sets->count; i++) {
+        const struct pset *set = sets->table[i];
+        if (has_hints(set) && (!next || set->count >= next->count) && !pset_meets(set, counted))
+            next = set;
+    }
+    return next;
+}
+
+static void add_hints(struct pset_hints *sum, const struct pset *set, bool *bound)
+{
+    struct pset_hints own = hints_of(set);
+    sum->least += own.least ? own.least : 1;
+    sum->most += own.most;
+    sum->preferred += own.preferred ? own.preferred : set->count;
+    *bound &= own.most > 0;
+}
+
+/* Those of no set that was counted stay as many as they are. */
+static void add_others(struct pset_hints *sum, const struct pset *world, const struct pset *counted)
+{
+    for (int i = 0; world && i < world->count; i++) {
+        if (pset_has(counted, world->members[i]))
+            continue;
+        sum->least++;
+        sum->most++;
+        sum->preferred++;
+    }
+}
+
+bool psets_hints(const struct psets *sets, struct pset_hints *hints)
+{
+    struct pset counted = {.count = 0};
+    bool bound = true, wish = false;
+    *hints = (struct pset_hints){0};
+    for (const struct pset *set; (set = next_with_hints(sets, &counted));) {
+        int *members = realloc(counted.members, (size_t)(counted.count + set->count) * sizeof *members);
+        if (!members)
+            break;
+        counted.members = members;
+        memcpy(members + counted.count, set->members, (size_t)set->count * sizeof *members);
+        counted.count += set->count;
+        add_hints(hints, set, &bound);
+        wish |= hints_of(set).preferred > 0;
+    }
+    add_others(hints, psets_find(sets, PSETS_WORLD), &counted);
+    free(counted.members);
+    hints->most = bound ? hints->most : 0;
+    hints->preferred = wish ? hints->preferred : 0;
+    return counted.count;
+}
+
+/* As it will be: what is said now, or else what `from` says; NULL: nothing. */
+static const char *hint_text(const struct pset_request *r, const struct pset *from, const char *key)
+{
+    for (int i = 0; i < r->sched.count; i++)
+        if (!strcmp(r->sched.items[i].name, key))
+            return r->sched.items[i].value;
+    return from ? json_text(from->sched, key) : NULL;
+}
+
+static int check_hints(const struct pset_request *r, const struct pset *from, struct error *error)
+{
+    static const char *const numbers[] = {PSETS_HINT_MIN, PSETS_HINT_MAX, PSETS_HINT_PREFERRED,
+                                          PSETS_HINT_PREFERRED_OTHER};
+    if (hint_text(r, NULL, PSETS_HINT_PRIORITY))
+        return error_set(error, ERROR_FAILED,
+                         PSETS_HINT_PRIORITY
+                         " is not for a program to say: its user does, by epoprm submit --priority");
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        const char *text = hint_text(r, NULL, numbers[i]);
+        if (text && !read_hint(text))
+            return error_set(error, ERROR_FAILED, "%s is '%.40s', which is no number of processes from 1 to %d",
+                             numbers[i], text, HINT_MOST);
+    }
+    int least = read_hint(hint_text(r, from, PSETS_HINT_MIN)), most = read_hint(hint_text(r, from, PSETS_HINT_MAX));
+    return most && least > most
+               ? error_set(error, ERROR_FAILED, PSETS_HINT_MIN " is %d, above " PSETS_HINT_MAX ", %d", least, most)
+               : 0;
+}
+
 /* ---- Operations ---------------------------------------------------------------------- */
 
 /* The members of op(a, b), in the order of a, then of b; NULL: out of memory. The caller frees them. */
@@ -366,6 +480,8 @@ static struct pset *place(struct psets *sets, const struct pset_request *r, cons
 
 struct pset *psets_operate(struct psets *sets, const struct pset_request *r, struct error *error)
 {
+    if (check_hints(r, r->a ? r->a : r->target ? psets_find(sets, r->target) : NULL, error))
+        return NULL;
     if (r->op == PSET_OP_NULL)
         return change_attributes(sets, r, error);
     int count, *members = combine_all(r, &count), epoch = later(r->a->epoch, r->b->epoch);

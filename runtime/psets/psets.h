@@ -93,6 +93,30 @@ void psets_reference_counted(const struct psets *sets, const char *app, const st
 void psets_affected(const struct psets *sets, const char *app, const struct pset *of, const struct pset *delta,
                     pset_each *each, void *context);
 
+/* ---- Hints for schedulers ----------------------------------------------------------------------- */
+
+/* Attributes that say how many processes a set needs; PREFERRED_OTHER is the successor's name for PREFERRED. Of one
+ * that says PRIORITY nothing comes: psets_operate refuses it. */
+#define PSETS_HINT_MIN             "mpi_ps_sched_num_procs_min"
+#define PSETS_HINT_MAX             "mpi_ps_sched_num_procs_max"
+#define PSETS_HINT_PREFERRED       "mpi_ps_sched_num_procs_pref"
+#define PSETS_HINT_PREFERRED_OTHER "mpi_ps_sched_opt"
+#define PSETS_HINT_PRIORITY        "mpi_ps_sched_priority"
+
+/* Those of a job: processes. */
+struct pset_hints {
+    int least;
+    int most;      /* 0: there is no bound */
+    int preferred; /* 0: none was said */
+};
+
+/*
+ * The sum over its active sets with hints that are not stale; of sets that share processes the largest counts, or the
+ * one made last. A set that does not say its least needs one process; one that says no wish is as large as it wants to
+ * be; and so are processes of mpi://WORLD that are in no such set, of which as many stay. False: no set has hints.
+ */
+bool psets_hints(const struct psets *sets, struct pset_hints *hints);
+
 /* What an operation is to be applied to, and its result given. */
 struct pset_request {
     enum pset_op op;          /* UNION, DIFFERENCE, INTERSECTION; or NULL: attributes of the target alone */

@@ -1,7 +1,9 @@
 /* What is measured of jobs: read from the answers to `measure` and `status` (schema/control.schema.json), and kept. */
 #include "scheduler/core/sample.h"
 
+#include <limits.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -256,6 +258,30 @@ bool left_read(double *left, const cJSON *status)
     const cJSON *next = cJSON_GetObjectItemCaseSensitive(status, "next");
     *left = json_number(next, "seconds", -1);
     return *left >= 0 || (cJSON_IsObject(next) && !is_finalizer(element, next));
+}
+
+struct hints hints_read(const cJSON *status)
+{
+    const cJSON *hints = cJSON_GetObjectItemCaseSensitive(status, "hints");
+    return (struct hints){.least = json_int(hints, "min", 1),
+                          .most = json_int(hints, "max", INT_MAX),
+                          .preferred = json_int(hints, "preferred", 0)};
+}
+
+bool hints_same(const struct hints *one, const struct hints *other)
+{
+    return one->least == other->least && one->most == other->most && one->preferred == other->preferred;
+}
+
+bool hints_text(const struct hints *hints, char text[HINTS_TEXT])
+{
+    char most[32] = " or more", preferred[32] = "";
+    if (hints->most < INT_MAX)
+        snprintf(most, sizeof most, " to %d", hints->most);
+    if (hints->preferred)
+        snprintf(preferred, sizeof preferred, ", rather %d", hints->preferred);
+    snprintf(text, HINTS_TEXT, "its process sets ask for %d%s ranks%s", hints->least, most, preferred);
+    return hints->least > 1 || hints->most < INT_MAX || hints->preferred;
 }
 
 bool weak_read(bool *weak, const cJSON *status)

@@ -70,6 +70,20 @@ void samples_read_speeds(const cJSON *status, void (*each)(void *context, const 
  * it says nothing. False: what it said before counts on, as it is in a finalizer, or at a branch. */
 bool left_read(double *left, const cJSON *status);
 
+/* How many ranks its process sets ask for together: from `least` to `most`, rather `preferred` (0: no wish). */
+struct hints {
+    int least, most, preferred;
+};
+
+/* Of any number, if its sets ask for none. */
+struct hints hints_read(const cJSON *status);
+
+bool hints_same(const struct hints *one, const struct hints *other);
+
+/* What is said of them to users, "its process sets ask for 4 to 12 ranks, rather 8". False: they ask for none. */
+#define HINTS_TEXT 100
+bool hints_text(const struct hints *hints, char text[HINTS_TEXT]);
+
 /* Whether its present phase has weak scaling, and as many iterations at every size. False: it is in no phase now. */
 bool weak_read(bool *weak, const cJSON *status);
 

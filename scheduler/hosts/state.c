@@ -1,6 +1,7 @@
 /* What all parts of the daemon of hosts use: clock, timers and failure, events, and its jobs as the core knows them. */
 #include "scheduler/hosts/state.h"
 
+#include <limits.h>
 #include <math.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -259,20 +260,24 @@ static bool accepts_ranks(const cJSON *sizes, int ranks)
     return false;
 }
 
-static bool accepts_nodes(const struct hosts_job *job, const cJSON *sizes, int nodes)
+static bool accepts_nodes(const struct hosts_job *job, const cJSON *sizes, const struct hints *hints, int nodes)
 {
     int ranks = hosts_jobs_ranks(job, nodes);
+    if (ranks < hints->least || ranks > hints->most)
+        return false;
     return (!sizes || accepts_ranks(sizes, ranks)) && (!job->rule || sizes_rule_accepts(job->rule, ranks));
 }
 
-/* The node counts of the job's range whose ranks are listed (NULL: all are); none is: the present one. */
-static int read_range(const struct hosts_job *job, const cJSON *sizes, int most, epop_policy_range_t *range)
+/* The node counts of the job's range whose ranks are listed (NULL: all are), and which its process sets ask for; none
+ * is: the present one. */
+static int read_range(const struct hosts_job *job, const cJSON *sizes, const struct hints *hints, int most,
+                      epop_policy_range_t *range)
 {
     int *list = calloc((size_t)job->nodes_max + 1, sizeof *list), count = 0;
     if (!list)
         return -1;
     for (int nodes = job->nodes_min; nodes <= job->nodes_max && nodes <= most; nodes++)
-        if (accepts_nodes(job, sizes, nodes))
+        if (accepts_nodes(job, sizes, hints, nodes))
             list[count++] = nodes;
     if (!count)
         list[count++] = job->size > 0 ? job->size : job->nodes_min;
@@ -280,8 +285,8 @@ static int read_range(const struct hosts_job *job, const cJSON *sizes, int most,
     return 0;
 }
 
-static int read_phase(const struct hosts_job *job, const cJSON *status, const cJSON *element, int most,
-                      epop_policy_phase_t *phase)
+static int read_phase(const struct hosts_job *job, const cJSON *status, const cJSON *element, const struct hints *hints,
+                      int most, epop_policy_phase_t *phase)
 {
     const cJSON *own = cJSON_GetObjectItemCaseSensitive(element, "sizes");
     const char *type = json_text(element, "type"), *name = json_text(element, "name");
@@ -290,7 +295,7 @@ static int read_phase(const struct hosts_job *job, const cJSON *status, const cJ
     phase->name = strdup(name ? name : "");
     if (!phase->name)
         return -1;
-    return read_range(job, cJSON_IsObject(own) ? own : cJSON_GetObjectItemCaseSensitive(status, "sizes"), most,
+    return read_range(job, cJSON_IsObject(own) ? own : cJSON_GetObjectItemCaseSensitive(status, "sizes"), hints, most,
                       &phase->range);
 }
 
@@ -302,7 +307,7 @@ static int read_phases(const struct hosts_job *job, const cJSON *status, int mos
         return -1;
     cJSON_ArrayForEach(element, elements)
     {
-        if (read_phase(job, status, element, most, &program->phases[program->phase_count++]))
+        if (read_phase(job, status, element, &program->hints, most, &program->phases[program->phase_count++]))
             return -1;
     }
     return 0;
@@ -316,7 +321,8 @@ static bool same_range(const epop_policy_range_t *one, const epop_policy_range_t
 static bool same_program(const struct hosts_program *one, const struct hosts_program *other)
 {
     bool equal = one->known == other->known && one->grows == other->grows && one->phase_count == other->phase_count &&
-                 one->preferred == other->preferred && same_range(&one->range, &other->range);
+                 one->preferred == other->preferred && hints_same(&one->hints, &other->hints) &&
+                 same_range(&one->range, &other->range);
     for (int i = 0; equal && i < one->phase_count; i++)
         equal = one->phases[i].elastic == other->phases[i].elastic &&
                 !strcmp(one->phases[i].name, other->phases[i].name) &&
@@ -332,8 +338,10 @@ static bool read_program(const struct hosts_job *job, const cJSON *status, struc
     program->grows = !(backend && !strcmp(backend, "shrink"));
     int most = program->grows ? job->nodes_max : job->size;
     const cJSON *sizes = cJSON_GetObjectItemCaseSensitive(status, "sizes");
-    program->preferred = hosts_jobs_nodes(job->hosts, json_int(sizes, "preferred", 0));
-    return !read_range(job, sizes, most, &program->range) && !read_phases(job, status, most, program);
+    program->hints = hints_read(status);
+    int preferred = program->hints.preferred;
+    program->preferred = hosts_jobs_nodes(job->hosts, preferred ? preferred : json_int(sizes, "preferred", 0));
+    return !read_range(job, sizes, &program->hints, most, &program->range) && !read_phases(job, status, most, program);
 }
 
 bool hosts_program_read(struct hosts_job *job, const cJSON *status)
@@ -431,7 +439,7 @@ static int take_rule(struct hosts_job *job)
     if (!job->rule)
         return -1;
     *job->rule = rule;
-    return read_range(job, NULL, job->nodes_max, &job->range);
+    return read_range(job, NULL, &(struct hints){.most = INT_MAX}, job->nodes_max, &job->range);
 }
 
 /* Where none was named. */

@@ -15,6 +15,7 @@
 #include "epop_api/sizes.h"
 #include "runtime/base/error.h"
 #include "scheduler/core/core.h"
+#include "scheduler/core/sample.h"
 #include "scheduler/daemon/daemon.h"
 #include "scheduler/hosts/attend_client.h"
 #include "scheduler/hosts/hosts.h"
@@ -65,6 +66,7 @@ struct hosts_resize {
 struct hosts_program {
     bool known;
     bool grows;                  /* its MPI can add processes, or has some that stand by */
+    struct hints hints;          /* of its process sets */
     epop_policy_range_t range;   /* in nodes; its sizes are owned */
     int preferred;               /* nodes; 0: it has no wish */
     epop_policy_phase_t *phases; /* owned, with names and sizes */

@@ -59,6 +59,15 @@ void hosts_talk_stop_measuring(struct hosts_job *job)
 
 /* ---- What it is --------------------------------------------------------------------------------- */
 
+/* Where its process sets ask for something. */
+static void tell_hints(const struct hosts_job *job)
+{
+    const struct hints *hints = &job->program.hints;
+    char text[HINTS_TEXT];
+    if (hints_text(hints, text))
+        hosts_tell(job->hosts, job->number, "running", "%s", text);
+}
+
 /* An executable shows only now that it is elastic. */
 static void learn_program(struct hosts_job *job)
 {
@@ -69,6 +78,7 @@ static void learn_program(struct hosts_job *job)
     }
     hosts_tell(job->hosts, job->number, "running", "it can be resized, from %d to %d nodes", job->program.range.min,
                job->program.range.max);
+    tell_hints(job);
     hosts_jobs_learned(job);
     hosts_news(job->hosts);
 }

@@ -32,6 +32,8 @@ static void take_sizes(struct told *told, const cJSON *sizes)
 
 bool told_accepts(const struct told *told, int ranks)
 {
+    if (told->hints.most && (ranks < told->hints.least || ranks > told->hints.most))
+        return false;
     return ranks > told->listed || (ranks >= 1 && told->accepts[ranks]);
 }
 
@@ -49,6 +51,8 @@ static void take_element(struct told *told, const cJSON *status)
             sizes = member_of(each, "sizes");
     }
     take_sizes(told, sizes);
+    told->hints = hints_read(status);
+    told->preferred = told->hints.preferred ? told->hints.preferred : told->preferred;
 }
 
 static int same_host(const char *one, const char *other)

@@ -23,16 +23,17 @@
 #define TOLD_SIZES 1024
 
 struct told {
-    bool known;    /* a status has come */
-    bool joins;    /* it can take processes of other nodes */
-    int ranks;     /* at which it computes */
-    int slots;     /* ranks for a node: the most that any of its nodes has */
-    int pc;        /* of the present element; -1: in none */
-    int loop;      /* that counts, of a program that says nothing of its phases; 0: none */
-    bool elastic;  /* it can be resized now */
-    bool weak;     /* it does more work with more ranks, and takes as long */
-    int preferred; /* ranks; 0: it has no wish */
-    int listed;    /* sizes beyond that are not known, and taken to be accepted */
+    bool known;         /* a status has come */
+    bool joins;         /* it can take processes of other nodes */
+    int ranks;          /* at which it computes */
+    int slots;          /* ranks for a node: the most that any of its nodes has */
+    int pc;             /* of the present element; -1: in none */
+    int loop;           /* that counts, of a program that says nothing of its phases; 0: none */
+    bool elastic;       /* it can be resized now */
+    bool weak;          /* it does more work with more ranks, and takes as long */
+    struct hints hints; /* of its process sets */
+    int preferred;      /* ranks; 0: it has no wish */
+    int listed;         /* sizes beyond that are not known, and taken to be accepted */
     bool accepts[TOLD_SIZES + 1];
     double left;           /* seconds; negative: not known */
     double resized;        /* when it last changed its size, since 1970; negative: never */

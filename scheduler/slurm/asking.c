@@ -234,21 +234,6 @@ void asking_keep_history(struct adviser *adviser, const struct advised *job)
 
 /* ---- Answers ------------------------------------------------------------------------------------ */
 
-static void take_status(struct adviser *adviser, struct advised *job, const cJSON *answer)
-{
-    const cJSON *status = cJSON_GetObjectItemCaseSensitive(answer, "job");
-    const char *state = json_text(status, "state");
-    job->look_at = monotonic_seconds() + look_again;
-    if (!json_true(answer, "ok") || !state)
-        return;
-    recall_history(adviser, job, status);
-    if (told_status(&job->told, status))
-        return;
-    job->told.known = !strcmp(state, "running");
-    job->look_at = monotonic_seconds() + (job->told.known ? look_every : look_again);
-    send_measure(adviser, job);
-}
-
 __attribute__((format(printf, 3, 4))) static void tell_running(struct adviser *adviser, const struct advised *job,
                                                                const char *format, ...)
 {
@@ -259,6 +244,31 @@ __attribute__((format(printf, 3, 4))) static void tell_running(struct adviser *a
     va_end(arguments);
     struct journal_event event = {.time = wall_seconds(), .at = -1, .job = job->id, .kind = "running", .text = text};
     asking_tell(adviser, &event);
+}
+
+/* Where its process sets ask for something else than before. */
+static void tell_hints(struct adviser *adviser, const struct advised *job, const struct hints *before)
+{
+    char text[HINTS_TEXT];
+    if (!hints_same(&job->told.hints, before) && hints_text(&job->told.hints, text))
+        tell_running(adviser, job, "%s", text);
+}
+
+static void take_status(struct adviser *adviser, struct advised *job, const cJSON *answer)
+{
+    const cJSON *status = cJSON_GetObjectItemCaseSensitive(answer, "job");
+    const char *state = json_text(status, "state");
+    job->look_at = monotonic_seconds() + look_again;
+    if (!json_true(answer, "ok") || !state)
+        return;
+    recall_history(adviser, job, status);
+    struct hints before = job->told.hints;
+    if (told_status(&job->told, status))
+        return;
+    tell_hints(adviser, job, &before);
+    job->told.known = !strcmp(state, "running");
+    job->look_at = monotonic_seconds() + (job->told.known ? look_every : look_again);
+    send_measure(adviser, job);
 }
 
 /* Before the policy sees the job again. */

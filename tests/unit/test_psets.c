@@ -7,6 +7,7 @@
 #include <cmocka.h>
 #include <string.h>
 
+#include "runtime/base/json.h"
 #include "runtime/psets/psets.h"
 
 /* Processes 0 to 7 are app1, which has made three sets of its own; 8 to 11 are app2. Two changes are announced. */
@@ -240,6 +241,75 @@ static void test_attributes(void **state)
     assert_string_equal(cJSON_GetObjectItem(made->sched, "mpi_ps_sched_opt")->valuestring, "96");
 }
 
+static void say(struct pset *set, const char *least, const char *most, const char *preferred)
+{
+    json_put_text(set->sched, PSETS_HINT_MIN, least);
+    json_put_text(set->sched, PSETS_HINT_MAX, most);
+    json_put_text(set->sched, PSETS_HINT_PREFERRED, preferred);
+}
+
+static void assert_hints(const struct psets *sets, int least, int most, int preferred)
+{
+    struct pset_hints hints;
+    assert_true(psets_hints(sets, &hints));
+    assert_int_equal(hints.least, least);
+    assert_int_equal(hints.most, most);
+    assert_int_equal(hints.preferred, preferred);
+}
+
+/* Of 7 processes: two sets of 2 and 3 that share nothing, and 2 processes in none. */
+static void test_hints_are_summed(void **state)
+{
+    static const int all[] = {0, 1, 2, 3, 4, 5, 6}, one[] = {0, 1}, other[] = {2, 3, 4}, both[] = {0, 1, 2, 3, 4};
+    struct psets sets;
+    struct pset_hints hints;
+    struct error error;
+    (void)state;
+    psets_init(&sets);
+    psets_define(&sets, PSETS_WORLD, all, 7, &error);
+    struct pset *a = psets_define(&sets, "mpi://app/x/a", one, 2, &error);
+    struct pset *b = psets_define(&sets, "mpi://app/x/b", other, 3, &error);
+    assert_false(psets_hints(&sets, &hints));
+    say(a, "1", "4", "4");
+    assert_hints(&sets, 1 + 5, 4 + 5, 4 + 5);
+    json_put_text(b->sched, PSETS_HINT_MAX, "6");
+    assert_hints(&sets, 1 + 1 + 2, 4 + 6 + 2, 4 + 3 + 2);
+    json_put_text(b->sched, PSETS_HINT_PREFERRED_OTHER, "5");
+    assert_hints(&sets, 4, 12, 11);
+    b->active = false;
+    assert_hints(&sets, 6, 9, 9);
+    b->active = true;
+    struct pset *larger = psets_define(&sets, "mpi://app/x/larger", both, 5, &error);
+    json_put_text(larger->sched, PSETS_HINT_MIN, "3");
+    assert_hints(&sets, 3 + 2, 0, 0); /* it has the processes of both, and no bound */
+    larger->stale = true;
+    assert_hints(&sets, 4, 12, 11);
+    psets_destroy(&sets);
+}
+
+static void test_hints_that_are_none_are_refused(void **state)
+{
+    struct figure *f = *state;
+    static const struct {
+        struct named_text sched;
+        const char *why;
+    } rows[] = {
+        {{PSETS_HINT_MIN, "many"}, PSETS_HINT_MIN " is 'many', which is no number of processes from 1 to 1000000"},
+        {{PSETS_HINT_PREFERRED, "0"}, PSETS_HINT_PREFERRED " is '0', which is no number"},
+        {{PSETS_HINT_MIN, "9"}, PSETS_HINT_MIN " is 9, above " PSETS_HINT_MAX ", 8"},
+        {{PSETS_HINT_PRIORITY, "5"}, "by epoprm submit --priority"},
+    };
+    json_put_text(f->mul->sched, PSETS_HINT_MAX, "8");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct error error;
+        struct pset_request r = {.target = "mpi://app/app1/mul", .app = "app1", .sched = {&rows[i].sched, 1}};
+        assert_null(psets_operate(&f->sets, &r, &error));
+        if (!strstr(error.text, rows[i].why))
+            fail_msg("'%s' is not in '%s'", rows[i].why, error.text);
+        assert_null(json_text(f->mul->sched, rows[i].sched.name));
+    }
+}
+
 static void test_split(void **state)
 {
     struct figure *f = *state;
@@ -292,6 +362,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_names, draw, wipe),
         cmocka_unit_test_setup_teardown(test_the_world_stays, draw, wipe),
         cmocka_unit_test_setup_teardown(test_attributes, draw, wipe),
+        cmocka_unit_test(test_hints_are_summed),
+        cmocka_unit_test_setup_teardown(test_hints_that_are_none_are_refused, draw, wipe),
         cmocka_unit_test_setup_teardown(test_split, draw, wipe),
         cmocka_unit_test_setup_teardown(test_prune, draw, wipe),
         cmocka_unit_test_setup_teardown(test_stale, draw, wipe),

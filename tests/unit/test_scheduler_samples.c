@@ -1,4 +1,5 @@
 /* What is kept of what is measured: by element and size, of the recent past, until the program changes. */
+#include <limits.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -152,6 +153,27 @@ static void test_which_phase_has_weak_scaling(void **state)
     }
 }
 
+static void assert_hints(const char *status, int least, int most, int preferred, const char *said)
+{
+    cJSON *json = cJSON_Parse(status);
+    struct hints hints = hints_read(json);
+    char text[HINTS_TEXT];
+    assert_true(hints_same(&hints, &(struct hints){least, most, preferred}));
+    assert_int_equal(hints_text(&hints, text), said != NULL);
+    if (said)
+        assert_string_equal(text, said);
+    cJSON_Delete(json);
+}
+
+static void test_what_process_sets_ask_for(void **state)
+{
+    (void)state;
+    assert_hints("{}", 1, INT_MAX, 0, NULL);
+    assert_hints("{\"hints\":{\"min\":4,\"max\":12,\"preferred\":8}}", 4, 12, 8,
+                 "its process sets ask for 4 to 12 ranks, rather 8");
+    assert_hints("{\"hints\":{\"min\":4}}", 4, INT_MAX, 0, "its process sets ask for 4 or more ranks");
+}
+
 static void remember(int phase, int size, double of_one)
 {
     epop_policy_sample_t earlier = {.phase = phase, .nodes = size, .iterations = 100, .seconds = of_one, .mtct = 0.5};
@@ -215,6 +237,7 @@ int main(void)
         TEST(test_what_jobs_tell),
         TEST(test_what_jobs_with_weak_scaling_tell),
         TEST(test_which_phase_has_weak_scaling),
+        TEST(test_what_process_sets_ask_for),
         TEST(test_the_time_left),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -152,6 +152,20 @@ static void test_one_in_a_loop(void **state)
     }
 }
 
+/* Its rule lets it have 2, 4, 6, and 8 or more ranks; its sets 4 to 6, rather 4. */
+static void test_one_whose_process_sets_ask_for_a_size(void **state)
+{
+    (void)state;
+    cJSON *said = cJSON_Parse(status);
+    cJSON_AddItemToObject(said, "hints", cJSON_Parse("{\"min\":4,\"max\":6,\"preferred\":4}"));
+    assert_int_equal(told_status(&table.first->told, said), 0);
+    assert_false(told_accepts(&table.first->told, 2) || told_accepts(&table.first->told, 8));
+    build();
+    const epop_policy_job_t *job = core_job(model.core, 7);
+    assert_true(job->range.min == 2 && job->range.max == 3 && job->wanted == 2);
+    cJSON_Delete(said);
+}
+
 /* Its time left is the same at each size, and its samples are of as much work. */
 static void test_one_with_weak_scaling(void **state)
 {
@@ -263,6 +277,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_who_has_what, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_what_is_wanted, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_one_in_a_loop, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_one_whose_process_sets_ask_for_a_size, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_one_with_weak_scaling, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_one_that_is_not_connected_is_rigid, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_one_that_refused_is_left_alone, set_up, tear_down),

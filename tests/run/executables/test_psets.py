@@ -232,6 +232,7 @@ def test_resize_me_when_you_want(space, edges):
     end = space.directory / "end"
     running = start(space, edges, "offer", end)
     job.wait_for(lambda: "3" == sets(space)["mpi://WORLD"]["sched"].get("mpi_ps_sched_num_procs_max"))
+    assert space.status()["hints"] == {"min": 2, "max": 3, "preferred": 3}
     many = space.epopctl("resize", 4)
     assert many.status == 1 and "takes 3 processes or fewer in mpi://WORLD, not 4 (mpi_num_procs_max)" in many.err, many
     few = space.epopctl("resize", 1)
