@@ -153,7 +153,8 @@ void job_learn(struct job *job, struct job *fresh)
 {
     struct job old = *job;
     job->view.kind = fresh->view.kind;
-    job->view.limit *= (double)job->view.wanted / fresh->view.wanted; /* as much work as before */
+    if (!job->view.weak)
+        job->view.limit *= (double)job->view.wanted / fresh->view.wanted; /* as much work as before */
     job->view.wanted = fresh->view.wanted;
     job->view.bytes = fresh->view.bytes;
     job->balances = fresh->balances;

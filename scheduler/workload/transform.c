@@ -116,8 +116,8 @@ static int replace_speedup(struct work *work, const struct speedup_rule *rule)
             return -1;
         if (rule->relative)
             phase->speedup.parallelism = fmax(1, rule->speedup.parallelism * work->wanted);
-        phase->seconds = 1;
-        phase->seconds = there / phase_iteration(phase, work->wanted);
+        phase->seconds = there * speedup_at(&phase->speedup, phase_nodes(phase, work->wanted));
+        phase->seconds /= phase_work(phase, work->wanted);
     }
     return 0;
 }

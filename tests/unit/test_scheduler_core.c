@@ -375,6 +375,13 @@ static void test_left_with_weak_scaling(void **state)
     resize(60, 2);
     told(core_committed(core, 60, 1, 0, 0, &error), &error);
     assert_left(60, 1, 15);
+    struct core_job rather = malleable(1, 8, 1, 8, 100);
+    told(core_learned(core, 60, &rather, &error), &error);
+    assert_true(core_job(core, 1)->limit == 50); /* with strong scaling twice as many nodes take half of it */
+    told(core_weak(core, 1, true, &error), &error);
+    rather.wanted = 2;
+    told(core_learned(core, 60, &rather, &error), &error);
+    assert_true(core_job(core, 1)->limit == 50);
     refused(core_weak(core, 2, true, &error), &error, "there is none");
 }
 

@@ -205,6 +205,26 @@ static void run_times_at_the_wanted_size_stay(void **state)
     }
 }
 
+/* A phase with weak scaling takes as long at the wanted nodes, too, and as much longer at others as it loses speed. */
+static void a_speedup_with_weak_scaling(void **state)
+{
+    struct workload workload;
+    struct error error;
+    struct transform how = nothing;
+    (void)state;
+    make(&workload);
+    struct phase *phase = workload.works[9].phases;
+    int wanted = workload.works[9].wanted;
+    phase->weak = true;
+    double there = phase_iteration(phase, wanted);
+    assert_int_equal(speedup_rule_parse(&how.speedup, "amdahl:serial=0.1", &error), 0);
+    assert_int_equal(transform(&workload, &how, &error), 0);
+    assert_float_equal(phase_iteration(phase, wanted), there, 1e-9);
+    double loss = (0.9 + 0.1 * 2 * wanted) / (0.9 + 0.1 * wanted);
+    assert_float_equal(phase_iteration(phase, 2 * wanted), there * loss, 1e-9);
+    workload_free(&workload);
+}
+
 static void relative_parallelism_is_of_each_job(void **state)
 {
     struct workload workload;
@@ -290,6 +310,7 @@ int main(void)
         cmocka_unit_test(sizes_stay_within_the_machine),
         cmocka_unit_test(a_range_of_its_own_is_kept),
         cmocka_unit_test(run_times_at_the_wanted_size_stay),
+        cmocka_unit_test(a_speedup_with_weak_scaling),
         cmocka_unit_test(relative_parallelism_is_of_each_job),
         cmocka_unit_test(models_that_make_no_sense_are_refused),
         cmocka_unit_test(limits_are_wrong_by_the_factor_at_most),

@@ -256,6 +256,13 @@ def test_a_rigid_job_tells_its_progress(cluster, adviser):  # noqa: F811
     cluster.wait(lambda: 0 < adviser.queue().get(number, {}).get("left", 0) < 1800, what="its time left by its progress")
 
 
+def test_weak_scaling_is_seen(cluster, adviser):  # noqa: F811
+    adviser.start()
+    malleable = adviser.elastic(program="synthetic phase=a iterations=1000000 seconds=0.05 speedup=none")
+    adviser.await_nodes(malleable, 4)
+    assert re.search(r"-> [234]: [0-9.]+ times the work, [0-9]+ nodes idle", adviser.said()), adviser.said()
+
+
 def test_it_dies_and_what_it_gave_is_given_back(cluster, adviser):  # noqa: F811
     """The companions are in the job's own partition, from which Slurm takes nothing."""
     adviser.start()
