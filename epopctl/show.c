@@ -85,22 +85,35 @@ static void print_size(const cJSON *status)
     print_line("maximum", text);
 }
 
-/* "squares, 1 to 16, rather 9" */
+/* ", at least 4, at most 16, preferably 9", as far as they say so. */
+static const char *bounds_of(const cJSON *sizes, char text[120])
+{
+    static const char *const names[] = {"min", "max", "preferred"}, *const words[] = {"at least", "at most",
+                                                                                      "preferably"};
+    size_t used = 0;
+    text[0] = 0;
+    for (int i = 0; i < 3; i++)
+        if (json_number(sizes, names[i], 0) > 0)
+            used += (size_t)snprintf(text + used, 120 - used, ", %s %.0f", words[i], json_number(sizes, names[i], 0));
+    return text;
+}
+
+/* "squares, at least 4, preferably 9" */
 static void print_rule(const cJSON *sizes)
 {
-    double least = json_number(sizes, "min", 0), most = json_number(sizes, "max", 0);
-    double preferred = json_number(sizes, "preferred", 0), factor = json_number(sizes, "factor", 0);
-    char text[200];
-    int used = snprintf(text, sizeof text, "%.80s", term_text(sizes, "kind", "any"));
-    if (factor > 0)
-        used += snprintf(text + used, sizeof text - (size_t)used, " of %.0f", factor);
-    if (least > 0)
-        used += snprintf(text + used, sizeof text - (size_t)used, ", at least %.0f", least);
-    if (most > 0)
-        used += snprintf(text + used, sizeof text - (size_t)used, ", at most %.0f", most);
-    if (preferred > 0)
-        snprintf(text + used, sizeof text - (size_t)used, ", preferably %.0f", preferred);
+    char text[240], factor[32] = "", bounds[120];
+    if (json_number(sizes, "factor", 0) > 0)
+        snprintf(factor, sizeof factor, " of %.0f", json_number(sizes, "factor", 0));
+    snprintf(text, sizeof text, "%.80s%s%s", term_text(sizes, "kind", "any"), factor, bounds_of(sizes, bounds));
     print_line("sizes", text);
+}
+
+/* What its process sets ask for together. */
+static void print_hints(const cJSON *hints)
+{
+    char bounds[120];
+    if (hints)
+        print_line("sets ask", bounds_of(hints, bounds) + 2);
 }
 
 /* "1200 of 5000 (24 %)", with its age where the program has not come to a probe for a while */
@@ -288,6 +301,7 @@ static void print_status(const cJSON *status)
     print_line("state", term_text(status, "state", "?"));
     print_size(status);
     print_rule(cJSON_GetObjectItem(status, "sizes"));
+    print_hints(cJSON_GetObjectItem(status, "hints"));
     print_line("backend", term_text(status, "backend", "?"));
     print_place(status);
     if (cJSON_HasObjectItem(status, "loop"))

@@ -116,6 +116,9 @@ static void operations(void)
            MPI_Session_pset_create_op(session, MPI_INFO_NULL, MPI_PSETOP_UNION, world, "mpi://app/none", made));
     MPI_Info_set(info, MPI_PSET_TARGET, "mpi://rte/mine");
     result("the runtime's name", MPI_Session_pset_create_op(session, info, MPI_PSETOP_UNION, world, out[0], made));
+    MPI_Info_set(info, MPI_PSET_TARGET, "mpi://app/psets_calls/rest");
+    MPI_Info_set(info, "mpi_ps_sched_priority", "5");
+    result("a priority", MPI_Session_pset_create_op(session, info, MPI_PSETOP_NULL, NULL, NULL, made));
     op = MPI_PSETOP_SHRINK;
     MPI_Info_set(info, "mpi_num_procs_sub", "17");
     MPI_Session_dyn_v2a_psetop(session, &op, in, 1, &out, &count, info);

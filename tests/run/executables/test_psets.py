@@ -32,6 +32,7 @@ mpi://app/psets_calls/rest: 3 1 0 False True False False 16
 nothing left: argument
 no such set: argument
 the runtime's name: argument
+a priority: argument
 too many: null
 union of three: 3
 difference of three: 1
@@ -61,7 +62,8 @@ def test_what_the_calls_say(space, calls):
     """With every MPI library: attributes, names whose indices stay, operations, dictionaries, and errors with a line each."""
     result = space.start([job.MPIEXEC, "-n", 3, calls]).wait()
     assert result.status == 0 and result.out == SAID, result
-    assert len(result.err.splitlines()) == 15 and all(line.startswith("epop: MPI") for line in result.err.splitlines()), result
+    assert len(result.err.splitlines()) == 16 and all(line.startswith("epop: MPI") for line in result.err.splitlines()), result
+    assert "mpi_ps_sched_priority is not for a program to say: its user does, by epoprm submit --priority" in result.err, result
 
 
 def test_sessions_without_a_job(space, calls):
@@ -233,6 +235,7 @@ def test_resize_me_when_you_want(space, edges):
     running = start(space, edges, "offer", end)
     job.wait_for(lambda: "3" == sets(space)["mpi://WORLD"]["sched"].get("mpi_ps_sched_num_procs_max"))
     assert space.status()["hints"] == {"min": 2, "max": 3, "preferred": 3}
+    assert re.search(r"sets ask\W+at least 2, at most 3, preferably 3\n", space.epopctl("status").out)
     many = space.epopctl("resize", 4)
     assert many.status == 1 and "takes 3 processes or fewer in mpi://WORLD, not 4 (mpi_num_procs_max)" in many.err, many
     few = space.epopctl("resize", 1)
