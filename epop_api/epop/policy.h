@@ -109,9 +109,12 @@ typedef struct epop_policy_job {
     /* When it would run under EASY backfilling, with every job at `wanted`, for policies that follow it; easy_end is
      * after `now`, or it has ended there. */
     double easy_start, easy_end;
-    int priority; /* the higher, the earlier in the queue */
-    int leaves;   /* leaf switches that it computes below; 0: not known, or it waits */
-    double speed; /* of the slowest node that it computes on; 1: it waits */
+    int priority;        /* the higher, the earlier in the queue */
+    int leaves;          /* leaf switches that it computes below; 0: not known, or it waits */
+    double speed;        /* of the slowest node that it computes on; 1: it waits */
+    const char *account; /* that it is counted for; NULL: there are no shares */
+    double usage; /* what its account has used of all that was used, over its share of the machine: above 1 it is over
+                     its share; 0: nothing was used, or there are no shares */
     /* Non-zero: its present phase has weak scaling, and as many iterations at every size: `left` is the same at each,
      * and what more nodes bring is work. */
     int weak;
@@ -152,7 +155,7 @@ typedef struct epop_policy_state {
     int down;
     const epop_policy_job_t *const *running; /* sorted by start; adapting ones, too */
     int running_count;
-    const epop_policy_job_t *const *waiting; /* the highest priority first, then by submission */
+    const epop_policy_job_t *const *waiting; /* in the order of the queue: the highest priority first, ... */
     int waiting_count;
     /* Assumed seconds of a resize that was never measured: for each resize, each node of the larger world, and each
      * byte per node of the smaller world. */

@@ -58,7 +58,7 @@ int duration_read(const char *text, double *seconds)
     static const struct {
         const char *word;
         double seconds;
-    } units[] = {{"", 1}, {"s", 1}, {"m", 60}, {"h", 3600}};
+    } units[] = {{"", 1}, {"s", 1}, {"m", 60}, {"h", 3600}, {"d", 86400}};
     char *end;
     double number = decimal_read(text, &end);
     if (end == text || !isfinite(number) || number < 0)

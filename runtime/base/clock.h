@@ -22,7 +22,7 @@ struct timespec clock_in(clockid_t clock, double seconds);
 /* As strtod, of decimal numbers alone: neither 0x10 nor inf nor nan is one, nor what begins with a blank. */
 double decimal_read(const char *text, char **end);
 
-/* Of "30", "30s", "10m" or "1.5h". 0, or -1: that is no length of time, or negative. */
+/* Of "30", "30s", "10m", "1.5h" or "7d". 0, or -1: that is no length of time, or negative. */
 int duration_read(const char *text, double *seconds);
 
 #endif

@@ -21,8 +21,11 @@
 struct core {
     struct nodes nodes;
     struct jobs jobs;
-    struct job_queue running, waiting; /* by start; by submission */
-    double now;                        /* of the last call that said one */
+    struct job_queue running, waiting; /* by start; by turn */
+    struct shares shares;
+    double counted;    /* until then all that was used was counted before */
+    uint64_t promises; /* so far, where there are shares */
+    double now;        /* of the last call that said one */
     epop_policy_state_t view;
     struct epop_plan plan;
     int *chosen; /* what the last plan took, and will give back */
@@ -32,11 +35,10 @@ struct core {
     struct yardstick easy; /* from then on */
 };
 
-static int by_priority(const epop_policy_job_t *one, const epop_policy_job_t *other)
+static int by_turn(const epop_policy_job_t *one, const epop_policy_job_t *other)
 {
-    if (one->priority != other->priority)
-        return one->priority > other->priority ? -1 : 1;
-    return (one->submitted > other->submitted) - (one->submitted < other->submitted);
+    struct turn a = job_turn((const struct job *)one), b = job_turn((const struct job *)other);
+    return turn_compare(&a, &b);
 }
 
 static int by_start(const epop_policy_job_t *one, const epop_policy_job_t *other)
@@ -52,7 +54,7 @@ struct core *core_create(int nodes, const struct core_costs *costs, double power
         return NULL;
     }
     core->running.order = by_start;
-    core->waiting.order = by_priority;
+    core->waiting.order = by_turn;
     core->now = -INFINITY;
     core->view = (epop_policy_state_t){.nodes = core->nodes.items,
                                        .node_count = nodes,
@@ -71,6 +73,7 @@ void core_destroy(struct core *core)
     job_queue_free(&core->running);
     job_queue_free(&core->waiting);
     jobs_free(&core->jobs);
+    shares_free(&core->shares);
     nodes_free(&core->nodes);
     yardstick_free(&core->easy);
     free(core->chosen);
@@ -98,12 +101,51 @@ int core_set_speed(struct core *core, int node, double speed)
     return nodes_set_speed(&core->nodes, node, speed);
 }
 
+int core_set_shares(struct core *core, const struct shares *shares)
+{
+    core->counted = shares->as_of;
+    return shares_copy(&core->shares, shares);
+}
+
+static bool has_shares(const struct core *core)
+{
+    return core->shares.other > 0;
+}
+
+const struct shares *core_shares(const struct core *core)
+{
+    return &core->shares;
+}
+
+/* ---- Time and turns ----------------------------------------------------------------------------- */
+
 /* -1: it lies before what was said last, or is no number. */
 static int check_time(const struct core *core, double now, struct error *error)
 {
     if (isfinite(now) && now >= core->now)
         return 0;
     return error_set(error, ERROR_FAILED, "time goes from %.6f back to %.6f", core->now, now);
+}
+
+/* Before who holds what changes. */
+static void pass_time(struct core *core, double now)
+{
+    core->now = now;
+    if (has_shares(core))
+        shares_pass(&core->shares, now);
+}
+
+/* The job has these idle nodes from now on; or no longer these. */
+static void take_nodes(struct core *core, const struct job *job, const int *nodes, int count)
+{
+    nodes_take(&core->nodes, nodes, count, job->view.id);
+    shares_hold(job->account, count);
+}
+
+static void give_nodes(struct core *core, const struct job *job, const int *nodes, int count)
+{
+    nodes_give(&core->nodes, nodes, count);
+    shares_hold(job->account, -count);
 }
 
 /* NULL, with an error: there is none. */
@@ -127,6 +169,12 @@ static void keep_running(struct core *core, double now)
     }
 }
 
+static void plan_easy(struct core *core, double now)
+{
+    keep_running(core, now);
+    yardstick_plan(&core->easy, now, nodes_most_under_cap(&core->nodes, core->view.power_cap));
+}
+
 /* What policies see of the schedule of EASY backfilling. */
 static void show_easy(struct core *core, double now)
 {
@@ -134,8 +182,7 @@ static void show_easy(struct core *core, double now)
     int count = 0;
     if (!core->follows)
         return;
-    keep_running(core, now);
-    yardstick_plan(easy, now, nodes_most_under_cap(&core->nodes, core->view.power_cap));
+    plan_easy(core, now);
     for (size_t i = 0; i < easy->count; i++) {
         const struct yardstick_job *from = &easy->jobs[i];
         struct job *job = from->ended ? NULL : jobs_find(&core->jobs, from->id);
@@ -148,11 +195,40 @@ static void show_easy(struct core *core, double now)
     core->view.easy_count = count;
 }
 
+/* Other accounts come first than before, also under EASY backfilling; until now it went by the old order. */
+static void change_turns(struct core *core, double now)
+{
+    job_queue_sort(&core->waiting);
+    if (!core->follows)
+        return;
+    plan_easy(core, now);
+    yardstick_sort(&core->easy);
+}
+
+static void show_usage(const struct job_queue *queue)
+{
+    for (size_t i = 0; i < queue->count; i++) {
+        struct job *job = (struct job *)job_queue_items(queue)[i];
+        job->view.usage = job->account->usage;
+    }
+}
+
+static void show_shares(struct core *core, double now)
+{
+    if (shares_rank(&core->shares))
+        change_turns(core, now);
+    show_usage(&core->running);
+    show_usage(&core->waiting);
+}
+
 /* Brings the view up to that time. */
 static void show_state(struct core *core, double now)
 {
     epop_policy_state_t *view = &core->view;
-    view->now = core->now = now;
+    pass_time(core, now);
+    if (has_shares(core))
+        show_shares(core, now);
+    view->now = now;
     view->idle = nodes_under_cap(&core->nodes, view->power_cap);
     view->down = core->nodes.down;
     view->running = job_queue_items(&core->running);
@@ -250,6 +326,8 @@ static int follow(struct core *core, const epop_policy_job_t *job)
 {
     const struct yardstick_job there = {.id = job->id,
                                         .priority = job->priority,
+                                        .promised = ((const struct job *)job)->promised,
+                                        .account = ((const struct job *)job)->account,
                                         .submitted = job->submitted,
                                         .nodes = job->wanted,
                                         .seconds = job->limit};
@@ -279,12 +357,28 @@ static int follow_new(struct core *core, const struct job *job)
     return core->follows ? follow(core, &job->view) : 0;
 }
 
+/* NULL: no memory. */
+static struct job *create_job(struct core *core, const struct core_job *given, double now)
+{
+    struct job *job = job_create(given, now);
+    if (!job || !has_shares(core))
+        return job;
+    job->account = shares_account(&core->shares, given->account ? given->account : "");
+    job->promised = given->promised > 0 ? ++core->promises : 0;
+    if (job->account) {
+        job->view.account = job->account->name;
+        return job;
+    }
+    job_free(job);
+    return NULL;
+}
+
 int core_submit(struct core *core, double now, const struct core_job *given, struct error *error)
 {
     struct job *job;
     if (check_time(core, now, error) || check_submission(core, given, error))
         return -1;
-    job = job_create(given, now);
+    job = create_job(core, given, now);
     if (!job || job_queue_reserve(&core->waiting, 1) || follow_new(core, job) || jobs_add(&core->jobs, job)) {
         job_free(job);
         return error_memory(error);
@@ -292,6 +386,13 @@ int core_submit(struct core *core, double now, const struct core_job *given, str
     job_queue_add(&core->waiting, job);
     core->now = now;
     return 0;
+}
+
+/* Under EASY backfilling it has the same place. */
+static void turn_easy(struct core *core, const struct job *job)
+{
+    struct turn turn = job_turn(job);
+    yardstick_turn(&core->easy, &turn);
 }
 
 int core_priority(struct core *core, int64_t id, int priority, struct error *error)
@@ -305,7 +406,7 @@ int core_priority(struct core *core, int64_t id, int priority, struct error *err
     if (waits)
         job_queue_remove(&core->waiting, job);
     job->view.priority = priority;
-    yardstick_priority(&core->easy, id, priority);
+    turn_easy(core, job);
     if (waits)
         job_queue_add(&core->waiting, job);
     return 0;
@@ -356,7 +457,8 @@ static void run_adopted(struct core *core, double now, struct job *job, const st
     epop_policy_job_t *view = &job->view;
     for (int i = 0; i < held_by(place); i++)
         job->nodes[i] = place->list[i];
-    nodes_take(&core->nodes, place->list, held_by(place), view->id);
+    take_nodes(core, job, place->list, held_by(place));
+    shares_held(&core->shares, job->account, fmax(place->started, core->counted), held_by(place));
     job_queue_remove(&core->waiting, job);
     view->state = place->nodes == place->target ? EPOP_POLICY_RUNS : EPOP_POLICY_ADAPTS;
     view->started = view->resized = place->started;
@@ -381,8 +483,8 @@ int core_adopt(struct core *core, double now, int64_t id, const struct core_plac
         return -1;
     if (job_reserve_nodes(job, held_by(place)) || job_queue_reserve(&core->running, 1))
         return error_memory(error);
+    pass_time(core, now);
     run_adopted(core, now, job, place);
-    core->now = now;
     return 0;
 }
 
@@ -433,7 +535,7 @@ static int take_gathered(struct core *core, const struct job *job, const struct 
     int most = decision->to - decision->from, leaves;
     int count = nodes_gather(&core->nodes, job->nodes, decision->from, most, chosen, &leaves);
     count = count < most ? count : most;
-    nodes_take(&core->nodes, chosen, count, job->view.id);
+    take_nodes(core, job, chosen, count);
     return count;
 }
 
@@ -444,7 +546,7 @@ static void take_idle(struct core *core, struct job *job, struct decision *decis
     int taken = decision->move == MOVE_THERE ? take_gathered(core, job, decision, chosen) : 0;
     if (taken < count) {
         nodes_choose(&core->nodes, job->nodes, decision->from, count - taken, chosen + taken);
-        nodes_take(&core->nodes, chosen + taken, count - taken, job->view.id);
+        take_nodes(core, job, chosen + taken, count - taken);
     }
     qsort(chosen, (size_t)count, sizeof *chosen, ascending);
     for (int i = 0; i < count; i++)
@@ -497,6 +599,38 @@ static void resize_job(struct core *core, struct job *job, struct decision *deci
     job->view.target = decision->to;
 }
 
+/* Who starts though the first of those that wait on comes before it. */
+static void mark_passing(struct core *core)
+{
+    const epop_policy_job_t *first = core->waiting.count > 0 ? *job_queue_items(&core->waiting) : NULL;
+    for (size_t i = 0; first && i < core->plan.count; i++) {
+        struct decision *decision = &core->plan.items[i];
+        if (decision->kind == DECISION_START)
+            decision->passes = by_turn(first, &jobs_find(&core->jobs, decision->job)->view) < 0;
+    }
+}
+
+/* Where shares change the order of the queue, it stays before those that were not promised anything. */
+static void promise_start(struct core *core, struct job *job, double time)
+{
+    if (job->view.reserved < 0)
+        job->view.reserved = time;
+    if (!has_shares(core) || job->promised)
+        return;
+    job->promised = ++core->promises;
+    job_queue_sort(&core->waiting);
+    turn_easy(core, job);
+}
+
+static void make_promises(struct core *core)
+{
+    for (size_t i = 0; i < core->plan.count; i++) {
+        const struct decision *decision = &core->plan.items[i];
+        if (decision->kind == DECISION_RESERVE)
+            promise_start(core, jobs_find(&core->jobs, decision->job), decision->time);
+    }
+}
+
 static void carry_out(struct core *core)
 {
     int *chosen = core->chosen;
@@ -509,11 +643,11 @@ static void carry_out(struct core *core)
             resize_job(core, job, decision, chosen);
         else if (decision->kind == DECISION_BALANCE)
             balance_begins(&job->balance);
-        else if (job->view.reserved < 0)
-            job->view.reserved = decision->time;
         decision->nodes = decision->count ? chosen : NULL;
         chosen += decision->count;
     }
+    mark_passing(core);
+    make_promises(core);
 }
 
 static bool is_due(const struct job *job)
@@ -626,7 +760,7 @@ static struct job *find_resized(const struct core *core, int64_t id, struct erro
 /* Its highest ranks' nodes become idle. */
 static void keep_nodes(struct core *core, struct job *job, int count)
 {
-    nodes_give(&core->nodes, job->nodes + count, job_held(job) - count);
+    give_nodes(core, job, job->nodes + count, job_held(job) - count);
 }
 
 /* What it was to give back is no longer on its way. */
@@ -651,10 +785,10 @@ int core_ended(struct core *core, double now, int64_t id, struct error *error)
     struct job *job = check_time(core, now, error) ? NULL : find_job(core, id, error);
     if (!job)
         return -1;
+    pass_time(core, now);
     yardstick_ended(&core->easy, id, job_took(job, now), job_is_as_wanted(job), now);
     leave_queue(core, job);
     jobs_remove(&core->jobs, job);
-    core->now = now;
     return 0;
 }
 
@@ -665,11 +799,13 @@ int core_requeued(struct core *core, double now, int64_t id, struct error *error
         return -1;
     if (job_queue_reserve(&core->waiting, 1))
         return error_memory(error);
+    pass_time(core, now);
     leave_queue(core, job);
+    job->promised = 0;
+    turn_easy(core, job);
     yardstick_again(&core->easy, id);
     job_waits(job);
     job_queue_add(&core->waiting, job);
-    core->now = now;
     return 0;
 }
 
@@ -700,6 +836,7 @@ int core_committed(struct core *core, double now, int64_t id, double latency, do
     if (!(isfinite(latency) && isfinite(stall) && latency >= 0 && stall >= 0))
         return error_set(error, ERROR_FAILED, "job %lld: a resize of %g s that stalled it for %g s", (long long)id,
                          latency, stall);
+    pass_time(core, now);
     int to = job->view.target;
     job_left_resized(job, now, stall, to, nodes_slowest(&core->nodes, job->nodes, to));
     forget_shrink(core, job);
@@ -708,7 +845,6 @@ int core_committed(struct core *core, double now, int64_t id, double latency, do
     job->back = job->view.nodes == job->back ? 0 : job->back;
     job->view.resized = now;
     count_resize(job, latency, stall);
-    core->now = now;
     return 0;
 }
 
@@ -733,6 +869,7 @@ int core_refused(struct core *core, double now, int64_t id, struct error *error)
     struct job *job = check_time(core, now, error) ? NULL : find_adapting(core, id, error);
     if (!job)
         return -1;
+    pass_time(core, now);
     if (job->balance.goes)
         balance_refused(&job->balance);
     if (job->view.target > job->view.nodes)
@@ -740,7 +877,6 @@ int core_refused(struct core *core, double now, int64_t id, struct error *error)
     forget_shrink(core, job);
     keep_nodes(core, job, job->view.nodes);
     settle_size(core, job, job->view.nodes);
-    core->now = now;
     return 0;
 }
 
@@ -768,9 +904,10 @@ int core_came_out(struct core *core, double now, int64_t id, const int *nodes, i
     if (!are_its(job, nodes, count))
         return error_set(error, ERROR_FAILED, "job %lld: it is on %d nodes, which it did not hold", (long long)id,
                          count);
+    pass_time(core, now);
     forget_shrink(core, job);
-    nodes_give(&core->nodes, job->nodes, job_held(job));
-    nodes_take(&core->nodes, nodes, count, id);
+    give_nodes(core, job, job->nodes, job_held(job));
+    take_nodes(core, job, nodes, count);
     memmove(job->nodes, nodes, (size_t)count * sizeof *nodes);
     if (count != job->view.nodes) {
         job_left_resized(job, now, 0, count, nodes_slowest(&core->nodes, nodes, count));
@@ -778,7 +915,6 @@ int core_came_out(struct core *core, double now, int64_t id, const int *nodes, i
     }
     job->back = count > job->back ? job->back : 0;
     settle_size(core, job, count);
-    core->now = now;
     return 0;
 }
 

@@ -11,6 +11,7 @@
 
 #include "runtime/base/error.h"
 #include "scheduler/core/policy.h"
+#include "scheduler/core/shares.h"
 #include "scheduler/core/topology.h"
 
 struct core;
@@ -29,6 +30,9 @@ void core_set_watts(struct core *core, int node, double idle, double busy);
 int core_set_topology(struct core *core, const struct topology *topology, double spread_cost);
 /* Relative; at first 1. Before any job comes. -1: no memory. */
 int core_set_speed(struct core *core, int node, double speed);
+/* The queue is in the order of these shares, which are copied, with what was used until their `as_of`. Before any job
+ * comes. -1: no memory. */
+int core_set_shares(struct core *core, const struct shares *shares);
 
 /* ---- What the site tells ------------------------------------------------------------------------ */
 /* Each returns 0, or -1 with the reason when that cannot be (no such job, not in that state, more nodes than there are
@@ -46,10 +50,11 @@ struct core_job {
     double limit, bytes;
     const epop_policy_phase_t *phases; /* `begins` is not looked at */
     int phase_count;
-    double promised; /* the start that it was promised, of a site that starts again; 0: none */
-    int priority;    /* the higher, the earlier in the queue */
-    bool balances;   /* it says that a balance may help it */
-    bool in_order;   /* only the nodes of its highest ranks can leave it */
+    double promised;     /* the start that it was promised, of a site that starts again; 0: none */
+    int priority;        /* the higher, the earlier in the queue */
+    const char *account; /* that it is counted for, where there are shares; NULL: as "" */
+    bool balances;       /* it says that a balance may help it */
+    bool in_order;       /* only the nodes of its highest ranks can leave it */
 };
 int core_submit(struct core *core, double now, const struct core_job *job, struct error *error);
 
@@ -127,6 +132,7 @@ struct decision {
     double time; /* RESERVE: the start */
     char reason[DECISION_REASON_MAX];
     enum decision_move move;
+    bool passes; /* START: one that comes before it in the queue waits on */
 };
 
 struct decisions {
@@ -159,7 +165,9 @@ int core_grow(struct core *core, double now, int64_t job, int least, const char 
 /* The state as policies see it; valid until the next call that changes it. A time before the last one that was told is
  * taken for that. */
 const epop_policy_state_t *core_state(struct core *core, double now);
-/* NULL: there is none. Its `left` is of the last call of the two above. */
+/* As of the last call that said a time; no accounts where there are no shares. */
+const struct shares *core_shares(const struct core *core);
+/* NULL: there is none. Its `left` is of the last call of the two above core_shares. */
 const epop_policy_job_t *core_job(const struct core *core, int64_t job);
 
 #endif

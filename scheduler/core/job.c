@@ -170,6 +170,11 @@ void job_learn(struct job *job, struct job *fresh)
     enter_phase(job, 0, NULL);
 }
 
+struct turn job_turn(const struct job *job)
+{
+    return (struct turn){job->view.priority, job->promised, job->account, job->view.submitted, job->view.id};
+}
+
 int job_reserve_nodes(struct job *job, int count)
 {
     int result = array_reserve(&job->nodes, &job->node_room, (size_t)count, sizeof *job->nodes);
@@ -438,6 +443,18 @@ void job_queue_remove(struct job_queue *queue, const struct job *job)
         shift_items(queue, queue->first + at, queue->first + at + 1, queue->count - at - 1);
     }
     queue->count--;
+}
+
+static int in_order(const void *one, const void *other, void *queue)
+{
+    const epop_policy_job_t *a = *(const epop_policy_job_t *const *)one, *b = *(const epop_policy_job_t *const *)other;
+    return comes_before(queue, a, b) ? -1 : comes_before(queue, b, a);
+}
+
+void job_queue_sort(struct job_queue *queue)
+{
+    if (queue->count > 0)
+        qsort_r(queue->room + queue->first, queue->count, sizeof *queue->room, in_order, queue);
 }
 
 const epop_policy_job_t *const *job_queue_items(const struct job_queue *queue)

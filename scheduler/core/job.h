@@ -10,6 +10,7 @@
 #include "scheduler/core/balance.h"
 #include "scheduler/core/core.h"
 #include "scheduler/core/sample.h"
+#include "scheduler/core/shares.h"
 
 /* ---- One job ------------------------------------------------------------------------------------ */
 
@@ -34,7 +35,9 @@ struct job {
     bool in_order;        /* only the nodes of its highest ranks can leave it */
     int back;             /* it moves: the size that it shrinks to; 0: it does not */
     struct balance_rule balance;
-    uint64_t planned; /* the last plan that has a decision on it */
+    uint64_t planned;        /* the last plan that has a decision on it */
+    struct account *account; /* that it is counted for; not owned; NULL: there are no shares */
+    uint64_t promised;       /* its place among those that wait and were promised a start; 0: that does not count */
 };
 
 /* A copy that waits. NULL: no memory. */
@@ -46,6 +49,9 @@ void job_waits(struct job *job);
 
 /* Takes kind, sizes, bytes and phases of `fresh`, which is the caller's to free. */
 void job_learn(struct job *job, struct job *fresh);
+
+/* What its place in the queue follows from. */
+struct turn job_turn(const struct job *job);
 
 /* Room for that many nodes; -1: no memory. */
 int job_reserve_nodes(struct job *job, int count);
@@ -115,7 +121,7 @@ void jobs_free(struct jobs *jobs);
  * no job. */
 struct job_queue {
     /* Negative: `one` comes first; 0: the one with the lower id does. What it looks at does not change while they are
-     * here. */
+     * here, or job_queue_sort is called at once. */
     int (*order)(const epop_policy_job_t *one, const epop_policy_job_t *other);
     const epop_policy_job_t **room;
     size_t first, count, size;
@@ -128,6 +134,8 @@ int job_queue_reserve(struct job_queue *queue, size_t more);
 void job_queue_add(struct job_queue *queue, const struct job *job);
 /* It must be there. */
 void job_queue_remove(struct job_queue *queue, const struct job *job);
+/* All are in their order again. */
+void job_queue_sort(struct job_queue *queue);
 
 /* The first of them. */
 const epop_policy_job_t *const *job_queue_items(const struct job_queue *queue);

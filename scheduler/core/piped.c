@@ -317,6 +317,10 @@ static cJSON *job_as_json(const epop_policy_job_t *job, const epop_plan_t *plan,
         put_number(item, "leaves", job->leaves);
     put_number(item, "speed", job->speed);
     cJSON_AddBoolToObject(item, "weak", job->weak);
+    if (job->account) {
+        cJSON_AddStringToObject(item, "account", job->account);
+        put_number(item, "usage", job->usage);
+    }
     if (job->leaves > 1)
         put_move(item, plan, job);
     put_what_is_known(item, job);

@@ -17,18 +17,22 @@ void yardstick_free(struct yardstick *yardstick)
     *yardstick = (struct yardstick){0};
 }
 
-static bool comes_before(const struct yardstick_job *one, const struct yardstick_job *other)
+static struct turn turn_of(const struct yardstick_job *job)
 {
-    if (one->priority != other->priority)
-        return one->priority > other->priority;
-    return one->submitted < other->submitted || (one->submitted <= other->submitted && one->id < other->id);
+    return (struct turn){job->priority, job->promised, job->account, job->submitted, job->id};
+}
+
+static int by_turn(const void *one, const void *other)
+{
+    struct turn a = turn_of(one), b = turn_of(other);
+    return turn_compare(&a, &b);
 }
 
 /* There must be room. */
 static void insert(struct yardstick *yardstick, const struct yardstick_job *job)
 {
     size_t at = yardstick->count++;
-    for (; at > 0 && comes_before(job, &yardstick->jobs[at - 1]); at--)
+    for (; at > 0 && by_turn(job, &yardstick->jobs[at - 1]) < 0; at--)
         yardstick->jobs[at] = yardstick->jobs[at - 1];
     yardstick->jobs[at] = *job;
     yardstick->changed = true;
@@ -39,6 +43,8 @@ int yardstick_add(struct yardstick *yardstick, const struct yardstick_job *given
     size_t more = yardstick->count + 1;
     struct yardstick_job job = {.id = given->id,
                                 .priority = given->priority,
+                                .promised = given->promised,
+                                .account = given->account,
                                 .submitted = given->submitted,
                                 .nodes = given->nodes,
                                 .seconds = given->seconds,
@@ -59,17 +65,25 @@ static struct yardstick_job *find(struct yardstick *yardstick, int64_t id)
     return NULL;
 }
 
-void yardstick_priority(struct yardstick *yardstick, int64_t id, int priority)
+void yardstick_turn(struct yardstick *yardstick, const struct turn *turn)
 {
-    struct yardstick_job *job = find(yardstick, id);
-    if (!job || job->priority == priority)
+    struct yardstick_job *job = find(yardstick, turn->id);
+    if (!job || (job->priority == turn->priority && job->promised == turn->promised))
         return;
     struct yardstick_job moved = *job;
     size_t behind = (size_t)(yardstick->jobs + yardstick->count - (job + 1));
     memmove(job, job + 1, behind * sizeof *job);
     yardstick->count--;
-    moved.priority = priority;
+    moved.priority = turn->priority;
+    moved.promised = turn->promised;
     insert(yardstick, &moved);
+}
+
+void yardstick_sort(struct yardstick *yardstick)
+{
+    if (yardstick->count > 0)
+        qsort(yardstick->jobs, yardstick->count, sizeof *yardstick->jobs, by_turn);
+    yardstick->changed = true;
 }
 
 static void set_start(struct yardstick_job *job, double start)

@@ -10,11 +10,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "scheduler/core/shares.h"
+
 #define YARDSTICK_ROUNDED 1e-3 /* seconds: sums of times are rounded */
 
 struct yardstick_job {
     int64_t id;
     int priority;
+    uint64_t promised;             /* as in struct turn */
+    const struct account *account; /* the same */
     double submitted;
     int nodes;
     double seconds;    /* that it takes at these nodes: its limit, or as it turned out */
@@ -25,7 +29,7 @@ struct yardstick_job {
 };
 
 struct yardstick {
-    struct yardstick_job *jobs; /* as the queue is, by priority and submission; those that are not over there */
+    struct yardstick_job *jobs; /* in the order of the queue; those that are not over there */
     size_t count, room;
     epop_policy_use_t *uses;
     size_t uses_room;
@@ -40,7 +44,10 @@ void yardstick_free(struct yardstick *yardstick);
 
 /* A job comes, of which `start` and what is behind are not looked at. -1: no memory. */
 int yardstick_add(struct yardstick *yardstick, const struct yardstick_job *job);
-void yardstick_priority(struct yardstick *yardstick, int64_t id, int priority);
+/* The job of that number has another priority, or was promised a start. */
+void yardstick_turn(struct yardstick *yardstick, const struct turn *turn);
+/* Accounts have other ranks. What has started by the last plan has. */
+void yardstick_sort(struct yardstick *yardstick);
 /* It begins anew. */
 void yardstick_again(struct yardstick *yardstick, int64_t id);
 /* It will take so many seconds at its wanted nodes, by its progress. */

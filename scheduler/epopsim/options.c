@@ -9,6 +9,7 @@
 #include "runtime/base/array.h"
 #include "runtime/base/clock.h"
 #include "scheduler/core/policy.h"
+#include "scheduler/core/shares.h"
 #include "scheduler/policies/policies.h"
 
 /*
@@ -207,10 +208,18 @@ static const struct option_row rows[] = {
      "users' limits are the true times, multiplied by a factor from 1 to this\n(as the workload has them)",
      OPT_NUMBER(transform.limit_factor, 1, 1e6)},
     {"seed", "N", "of all that is drawn (1)", OPT_OWN(options_take_seed)},
+    {"shares", "ACCOUNT=SHARE,...",
+     "share of the machine that each account is to have, as alice=2,bob=1; all others:\n*=1; or a file of these. Of "
+     "jobs "
+     "with the same priority those come first\nwhose account has used least over its share; an account is a job's, or "
+     "the number\nof its user (none: by submission)",
+     OPT_TEXT(shares), .group = "How it runs:"},
+    {"half-life", "TIME", "in which half of what an account has used is forgotten; 0: nothing is (7d)",
+     OPT_SECONDS(half_life), .goes_with = "shares"},
     {"resize-cost", "BASE[,NODE[,BYTE]]",
      "seconds that a resize makes a job stand still: in all, for each node of\nthe larger size, and for each byte over "
      "the nodes of the smaller one\n(0.003,0.0012,3.3e-10: as measured)",
-     OPT_OWN(take_cost), .group = "How it runs:"},
+     OPT_OWN(take_cost)},
     {"latency", "SECONDS", "from a decision to the resize, while the job computes (0.445: as measured)",
      OPT_NUMBER(latency, 0, 1e9)},
     {"noise", "SHARE", "of what is measured, as 0.05 (0)", OPT_NUMBER(noise, 0, 1)},
@@ -301,6 +310,7 @@ int options_parse(struct options *options, int argc, char **argv, struct error *
     *options = (struct options){
         .latency = LATENCY,
         .patience = POLICY_GUARD_BUSY,
+        .half_life = SHARES_HALF_LIFE,
         .power_cap = -1,
         .idle_watts = -1,
         .busy_watts = -1,

@@ -17,11 +17,11 @@ struct options {
     const char *workload;
     char **policies; /* NAME[,OPTION=VALUE...] each; owned */
     size_t policy_count, policy_room;
-    const char *output, *script, *replay, *topology, *speeds;
+    const char *output, *script, *replay, *topology, *speeds, *shares;
     bool json, tsv, describe, list_policies, quiet, verbose, help, version, kill_at_limit;
     int nodes;
     bool seeded; /* --seed was given */
-    double latency, noise, patience, spread_cost;
+    double latency, noise, patience, spread_cost, half_life;
     double power_cap, idle_watts, busy_watts; /* negative: as the workload says */
     struct rates rates;                       /* the same */
     struct core_costs costs;

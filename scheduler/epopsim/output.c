@@ -116,7 +116,9 @@ static cJSON *options_json(const struct options *options)
             add_share(json, "load", options->transform.load > 0 ? options->transform.load : -1) &&
             (!options->topology || add_text(json, "topology", options->topology)) &&
             (options->spread_cost <= 0 || add_number(json, "spread_cost", options->spread_cost)) &&
-            (!options->speeds || add_text(json, "speeds", options->speeds)));
+            (!options->speeds || add_text(json, "speeds", options->speeds)) &&
+            (!options->shares ||
+             (add_text(json, "shares", options->shares) && add_number(json, "half_life", options->half_life))));
 }
 
 static cJSON *head_json(const char *schema, const struct options *options, const struct workload *workload)
@@ -143,7 +145,8 @@ static cJSON *trial_json(const struct trial *trial)
     cJSON *json = cJSON_CreateObject();
     return whole_or_none(json, add_text(json, "policy", trial->schedule.policy) &&
                                    add_text(json, "policy_options", trial->schedule.options) &&
-                                   attach_item(json, "metrics", trial_metrics(trial)));
+                                   attach_item(json, "metrics", trial_metrics(trial)) &&
+                                   accounts_add(json, &trial->schedule));
 }
 
 static bool add_runs(cJSON *json, const struct trials *trials, bool all)

@@ -232,6 +232,7 @@ struct cast {
     size_t count; /* of those that are open */
     struct script script;
     struct topology topology;
+    struct shares shares;
     double *speeds; /* NULL: all nodes are alike */
     struct recorded recorded;
 };
@@ -243,6 +244,7 @@ static void close_cast(struct cast *cast)
     free(cast->policies);
     script_free(&cast->script);
     topology_free(&cast->topology);
+    shares_free(&cast->shares);
     free(cast->speeds);
     free_recorded(&cast->recorded);
 }
@@ -302,6 +304,8 @@ static int open_cast(struct cast *cast, struct options *options, const struct wo
         return -1;
     if (read_script(cast, workload, error) || read_nodes(cast, workload, error))
         return -1;
+    if (options->shares && shares_read(&cast->shares, options->shares, options->half_life, error))
+        return -1;
     cast->policies = calloc(options->policy_count, sizeof *cast->policies);
     if (!cast->policies)
         return error_memory(error);
@@ -322,6 +326,7 @@ static int run_one(struct trial *trial, const struct cast *cast, size_t place, c
                                     .topology = options->topology ? &cast->topology : NULL,
                                     .spread_cost = options->spread_cost,
                                     .speeds = cast->speeds,
+                                    .shares = options->shares ? &cast->shares : NULL,
                                     .costs = options->costs,
                                     .latency = options->latency,
                                     .noise = options->noise,

@@ -634,7 +634,9 @@ static epop_policy_phase_t *phases_of(const struct work *work)
 static int submit_work(struct run *run, const struct work *work, struct error *error)
 {
     struct core_job job = {.id = work->id, .name = work->name, .user = work->user, .kind = work->kind};
+    char user[WORK_ACCOUNT_MAX];
     job.priority = work->priority;
+    job.account = work_account(work, user);
     epop_policy_phase_t *phases = phases_of(work);
     if (!phases)
         return error_memory(error);

@@ -119,18 +119,16 @@ struct run {
     size_t count;
     double now, wake;
     size_t running, waiting, over;
-    bool news;            /* something happened that the policy is to see */
-    bool exact;           /* so far promised starts must hold */
-    size_t compared;      /* decisions that were found in the recorded run */
-    double node_seconds;  /* held */
-    double joules, peak;  /* watts */
-    double round_began;   /* when `rounds` was 0 */
-    int rounds;           /* decisions without time moving */
-    int idle_rounds;      /* decisions in a row with nothing running and nothing due */
-    long wakes;           /* in a row, for which the policy was asked and nothing had happened */
-    int unchecked;        /* changes since the ledger was counted */
-    size_t first_waiting; /* no job before it waits */
-    bool ranked;          /* jobs have different priorities */
+    bool news;           /* something happened that the policy is to see */
+    bool exact;          /* so far promised starts must hold */
+    size_t compared;     /* decisions that were found in the recorded run */
+    double node_seconds; /* held */
+    double joules, peak; /* watts */
+    double round_began;  /* when `rounds` was 0 */
+    int rounds;          /* decisions without time moving */
+    int idle_rounds;     /* decisions in a row with nothing running and nothing due */
+    long wakes;          /* in a row, for which the policy was asked and nothing had happened */
+    int unchecked;       /* changes since the ledger was counted */
 };
 
 /* 0, or -1: no memory. */

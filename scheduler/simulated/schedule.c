@@ -22,6 +22,9 @@ void schedule_free(struct schedule *schedule)
         free((int *)schedule->decisions[i].decision.nodes);
     for (size_t i = 0; i < schedule->event_count; i++)
         free(schedule->events[i].text);
+    for (size_t i = 0; i < schedule->account_count; i++)
+        free(schedule->accounts[i].name);
+    free(schedule->accounts);
     free(schedule->jobs);
     free(schedule->decisions);
     free(schedule->events);

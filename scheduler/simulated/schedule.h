@@ -64,6 +64,14 @@ struct metrics {
     long decides;
 };
 
+/* What became of the jobs of an account, where there are shares. */
+struct account_record {
+    char *name; /* owned */
+    double share;
+    int done; /* jobs */
+    double mean_wait, mean_slowdown;
+};
+
 struct schedule {
     char *policy;            /* its name */
     char *options;           /* as given, "" */
@@ -74,6 +82,8 @@ struct schedule {
     struct event_record *events;
     size_t event_count, event_room;
     struct metrics metrics;
+    struct account_record *accounts; /* by name */
+    size_t account_count;
     bool brief; /* what the figures need, and no more: no decisions, no events */
 };
 

@@ -161,6 +161,26 @@ cJSON *metrics_json(const struct metrics *m)
     return NULL;
 }
 
+static cJSON *account_json(const struct account_record *account)
+{
+    cJSON *object = cJSON_CreateObject();
+    if (object && add_text(object, "account", account->name) && add_number(object, "share", account->share) &&
+        add_number(object, "done", account->done) && add_number(object, "mean_wait", account->mean_wait) &&
+        add_number(object, "mean_slowdown", account->mean_slowdown))
+        return object;
+    cJSON_Delete(object);
+    return NULL;
+}
+
+bool accounts_add(cJSON *run, const struct schedule *schedule)
+{
+    cJSON *array = schedule->accounts ? cJSON_AddArrayToObject(run, "accounts") : NULL;
+    for (size_t i = 0; array && i < schedule->account_count; i++)
+        if (!append_item(array, account_json(&schedule->accounts[i])))
+            return false;
+    return array || !schedule->accounts;
+}
+
 /* ---- Writing jobs ------------------------------------------------------------------------------- */
 
 static cJSON *stay_json(const struct stay *stay)
@@ -190,6 +210,7 @@ static bool add_work(cJSON *object, const struct work *work)
     static const char *const kinds[] = {"rigid", "moldable", "malleable", "evolving"};
     return add_number(object, "id", (double)work->id) && add_text(object, "name", work->name) &&
            add_number(object, "user", work->user) && add_text(object, "kind", kinds[work->kind]) &&
+           (!work->account || add_text(object, "account", work->account)) &&
            (!work->priority || add_number(object, "priority", work->priority)) &&
            add_number(object, "submit", work->submit) && add_number(object, "wanted", work->wanted) &&
            add_number(object, "min", work->range.min) && add_number(object, "max", work->range.max);
@@ -277,7 +298,7 @@ cJSON *schedule_json(const struct schedule *schedule)
     cJSON *object = cJSON_CreateObject();
     if (object && add_text(object, "policy", schedule->policy) &&
         add_text(object, "policy_options", schedule->options) &&
-        attach_item(object, "metrics", metrics_json(&schedule->metrics)) &&
+        attach_item(object, "metrics", metrics_json(&schedule->metrics)) && accounts_add(object, schedule) &&
         attach_item(object, "jobs", jobs_json(schedule)) &&
         attach_item(object, "decisions", decisions_json(schedule)) &&
         attach_item(object, "events", events_json(schedule)))

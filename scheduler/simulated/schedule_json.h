@@ -3,6 +3,7 @@
 #define SCHEDULER_SIMULATED_SCHEDULE_JSON_H
 
 #include <cjson/cJSON.h>
+#include <stdbool.h>
 
 #include "runtime/base/error.h"
 #include "scheduler/simulated/schedule.h"
@@ -13,6 +14,8 @@ cJSON *schedule_json(const struct schedule *schedule);
 
 /* Its metrics alone. */
 cJSON *metrics_json(const struct metrics *metrics);
+/* Adds "accounts" to a run that has some; false: no memory. */
+bool accounts_add(cJSON *run, const struct schedule *schedule);
 
 /* The policy, its options and the decisions of such a run, for struct simulation's `replay`; no jobs. -1: the line says
  * which member is missing or makes no sense. */

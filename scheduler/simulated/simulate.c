@@ -106,6 +106,8 @@ static int begin_core(struct run *run, struct error *error)
     for (int i = 0; speeds && i < workload->nodes; i++)
         if (core_set_speed(run->core, i, speeds[i]))
             return error_memory(error);
+    if (run->simulation->shares && core_set_shares(run->core, run->simulation->shares))
+        return error_memory(error);
     return ledger_init(&run->ledger, workload->nodes, error);
 }
 
@@ -150,18 +152,6 @@ static bool any_moves(const struct run *run)
     return false;
 }
 
-/* Whether promises can be held against the policy at all. */
-static bool promises_hold(const struct run *run)
-{
-    if (!run->simulation->exact || run->simulation->script || run->ranked || any_moves(run))
-        return false;
-    for (const struct work *work = run->workload->works; work < run->workload->works + run->count; work++)
-        if (work->limit < work_seconds(work, work->wanted) * (1 - 1e-9) ||
-            (work->progress && run->simulation->noise > 0))
-            return false;
-    return true;
-}
-
 static bool has_priorities(const struct run *run)
 {
     const struct work *works = run->workload->works;
@@ -171,13 +161,24 @@ static bool has_priorities(const struct run *run)
     return false;
 }
 
+/* Whether promises can be held against the policy at all. */
+static bool promises_hold(const struct run *run)
+{
+    if (!run->simulation->exact || run->simulation->script || has_priorities(run) || any_moves(run))
+        return false;
+    for (const struct work *work = run->workload->works; work < run->workload->works + run->count; work++)
+        if (work->limit < work_seconds(work, work->wanted) * (1 - 1e-9) ||
+            (work->progress && run->simulation->noise > 0))
+            return false;
+    return true;
+}
+
 static int begin_run(struct run *run, struct error *error)
 {
     if (name_schedule(run, error) || begin_jobs(run, error) || begin_core(run, error) || begin_faults(run, error))
         return -1;
     for (int i = 0; i < SHARED; i++)
         rate_init(&run->rates[i], run->workload->rates.all[i], run->workload->rates.link);
-    run->ranked = has_priorities(run);
     run->exact = promises_hold(run);
     run->wake = INFINITY;
     run->round_began = run->now - 1;
@@ -226,8 +227,8 @@ static int change_node(struct run *run, size_t index, struct error *error)
 
 /*
  * With true limits no job that was started from behind may keep another from its first promise: when that time has
- * come and the job waits, the idle nodes and those of jobs submitted later and started since the promise must be too
- * few for it. This is checked as long as no limit is too short, what jobs say of their progress is right, no fault
+ * come and the job waits, the idle nodes and those of jobs behind it and started since the promise must be too few for
+ * it. This is checked as long as no limit is too short, what jobs say of their progress is right, no fault
  * was injected, all jobs have the same priority and start as large as they wanted, and none is resized: else nobody can
  * know when nodes become idle.
  */
@@ -253,12 +254,20 @@ static int make_promise(struct run *run, struct play *play, const struct decisio
     return run->exact && run_add_event(run, &event) ? error_memory(error) : 0;
 }
 
+/* With shares all are that were not promised a start before; a promise keeps a job's place. */
+static bool is_behind(const struct run *run, const struct play *other, const struct play *play)
+{
+    if (!run->simulation->shares)
+        return other > play;
+    return other != play && !(other->promised && other->promise_made <= play->promise_made);
+}
+
 /* Nodes that the jobs behind this one have taken since the promise. */
 static int nodes_taken_behind(const struct run *run, const struct play *play)
 {
     int nodes = 0;
-    for (const struct play *other = play + 1; other < run->plays + run->count && other->state != PLAY_AHEAD; other++)
-        if (other->state == PLAY_RUNS && other->record->start >= play->promise_made)
+    for (const struct play *other = run->plays; other < run->plays + run->count && other->state != PLAY_AHEAD; other++)
+        if (other->state == PLAY_RUNS && other->record->start >= play->promise_made && is_behind(run, other, play))
             nodes += other->nodes;
     return nodes;
 }
@@ -273,8 +282,8 @@ static int check_promise(const struct run *run, const struct play *play, struct 
     if (run->ledger.idle + behind < play->promise_nodes)
         return 0;
     return error_set(error, ERROR_FAILED,
-                     "job %" PRId64 " was promised %d nodes for %.10g and waits, while %d are idle and jobs submitted "
-                     "later have got %d since: a backfilled job delays it",
+                     "job %" PRId64 " was promised %d nodes for %.10g and waits, while %d are idle and jobs behind it "
+                     "have got %d since: a backfilled job delays it",
                      play->work->id, play->promise_nodes, play->promise, run->ledger.idle, behind);
 }
 
@@ -414,28 +423,8 @@ static int take_decision(struct run *run, const struct decision *decision, struc
     if (compare_with_record(run, error))
         return -1;
     run->unchecked += decision->count;
+    run->schedule->metrics.backfilled += decision->passes;
     return carry_out(run, play, decision, error);
-}
-
-/* One that comes before it in the queue waits on. */
-static bool is_backfilled(const struct run *run, const struct play *started)
-{
-    const struct play *end = run->ranked ? run->plays + run->count : started;
-    for (const struct play *play = run->plays + run->first_waiting; play < end && play->state != PLAY_AHEAD; play++)
-        if (play->state == PLAY_WAITS && (play->work->priority > started->work->priority ||
-                                          (play->work->priority == started->work->priority && play < started)))
-            return true;
-    return false;
-}
-
-static void count_backfilled(struct run *run, const struct decisions *decisions)
-{
-    while (run->first_waiting < run->count && run->plays[run->first_waiting].state != PLAY_WAITS &&
-           run->plays[run->first_waiting].state != PLAY_AHEAD)
-        run->first_waiting++;
-    for (int i = 0; i < decisions->count; i++)
-        if (decisions->items[i].kind == DECISION_START && is_backfilled(run, run_find(run, decisions->items[i].job)))
-            run->schedule->metrics.backfilled++;
 }
 
 /* All nodes draw the same here. */
@@ -471,7 +460,6 @@ static int decide_now(struct run *run, struct error *error)
     for (int i = 0; i < decisions.count; i++)
         if (take_decision(run, &decisions.items[i], error))
             return -1;
-    count_backfilled(run, &decisions);
     return compare_with_core(run, error);
 }
 
@@ -635,12 +623,58 @@ static void sum_rate(struct metrics *metrics, const struct rate *rate, int which
         metrics->rate_used[which] = rate->moved / (rate->all * metrics->makespan);
 }
 
+static int by_name(const void *one, const void *other)
+{
+    return strcmp(((const struct account_record *)one)->name, ((const struct account_record *)other)->name);
+}
+
+/* Each account that there was, or that has a share. */
+static int begin_accounts(struct schedule *schedule, const struct shares *shares)
+{
+    schedule->accounts = calloc(shares->count + 1, sizeof *schedule->accounts);
+    for (size_t i = 0; schedule->accounts && i < shares->count; i++) {
+        struct account_record *account = &schedule->accounts[schedule->account_count];
+        *account = (struct account_record){.name = strdup(shares->items[i]->name), .share = shares->items[i]->share};
+        if (!account->name)
+            return -1;
+        schedule->account_count++;
+    }
+    if (!schedule->accounts)
+        return -1;
+    qsort(schedule->accounts, schedule->account_count, sizeof *schedule->accounts, by_name);
+    return 0;
+}
+
+static void count_job(struct schedule *schedule, const struct job_record *job)
+{
+    char user[WORK_ACCOUNT_MAX];
+    const struct account_record key = {.name = (char *)work_account(job->work, user)};
+    struct account_record *account = bsearch(&key, schedule->accounts, schedule->account_count, sizeof key, by_name);
+    if (!account || job->outcome != OUTCOME_DONE)
+        return;
+    int done = ++account->done;
+    account->mean_wait += (job_wait(job) - account->mean_wait) / done;
+    account->mean_slowdown += (job_slowdown(job) - account->mean_slowdown) / done;
+}
+
+static int sum_accounts(struct run *run, struct error *error)
+{
+    if (!run->simulation->shares)
+        return 0;
+    if (begin_accounts(run->schedule, core_shares(run->core)))
+        return error_memory(error);
+    for (size_t i = 0; i < run->count; i++)
+        count_job(run->schedule, &run->schedule->jobs[i]);
+    return 0;
+}
+
 static int finish_run(struct run *run, struct error *error)
 {
     bool known = run->workload->idle_watts > 0 || run->workload->busy_watts > 0;
     run->schedule->metrics.joules = known ? run->joules : 0;
     run->schedule->metrics.peak_watts = known ? run->peak : 0;
-    if (check_record_is_over(run, error) || metrics_sum(run->schedule, run->workload, run->node_seconds, error))
+    if (check_record_is_over(run, error) || metrics_sum(run->schedule, run->workload, run->node_seconds, error) ||
+        sum_accounts(run, error))
         return -1;
     for (int i = 0; i < SHARED; i++)
         sum_rate(&run->schedule->metrics, &run->rates[i], i);

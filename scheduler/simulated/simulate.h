@@ -18,6 +18,7 @@ struct simulation {
     double spread_cost;   /* share that an iteration takes longer for each leaf switch above the fewest possible */
     const double *speeds; /* of the nodes; NULL: all are alike */
     const struct topology *topology; /* NULL: none is known */
+    const struct shares *shares;     /* that the accounts of jobs are to have; NULL: there are none */
     /* Of a resize: the job stands still for base + per_node * larger + per_byte * bytes / smaller; where there is a
      * network, for as long as the bytes take there instead of the last. */
     struct core_costs costs;

@@ -54,6 +54,12 @@ double work_seconds(const struct work *work, int nodes)
     return seconds;
 }
 
+const char *work_account(const struct work *work, char user[WORK_ACCOUNT_MAX])
+{
+    snprintf(user, WORK_ACCOUNT_MAX, "%d", work->user);
+    return work->account ? work->account : user;
+}
+
 static void free_phase(struct phase *phase)
 {
     free(phase->name);
@@ -67,6 +73,7 @@ static void free_work(struct work *work)
         free_phase(&work->phases[i]);
     free(work->phases);
     free(work->name);
+    free(work->account);
     free((int *)work->range.sizes);
 }
 

@@ -44,7 +44,8 @@ struct work {
     int64_t id;
     char *name;
     int user;
-    int priority; /* the higher, the earlier in the queue */
+    char *account; /* that it is counted for; owned; NULL: its user's */
+    int priority;  /* the higher, the earlier in the queue */
     epop_policy_kind_t kind;
     double submit; /* seconds from the trace's beginning */
     int wanted;
@@ -81,6 +82,10 @@ double phase_iteration(const struct phase *phase, int nodes);
 
 /* Seconds that a job takes from beginning to end at that size, with nothing else there: it computes and moves bytes. */
 double work_seconds(const struct work *work, int nodes);
+
+/* The account that it is counted for: its user's has the user's number. */
+#define WORK_ACCOUNT_MAX 16
+const char *work_account(const struct work *work, char user[WORK_ACCOUNT_MAX]);
 
 void workload_free(struct workload *workload);
 

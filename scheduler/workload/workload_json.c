@@ -310,7 +310,7 @@ struct draft {
     int kind, progress;                    /* an epop_policy_kind_t; a truth value */
     int min, max;                          /* 0: not said */
     double scale;                          /* of all iterations */
-    const char *name;                      /* the document's */
+    const char *name, *account;            /* the document's */
     bool drawn;                            /* nodes and scale may be lists, which the caller draws from */
     struct json_place sizes;               /* .item NULL: not said */
     struct json_place phases, application; /* the same */
@@ -318,7 +318,8 @@ struct draft {
 
 /* Keys that a job and an application have in common, for lists of keys. */
 #define DRAFT_KEYS                                                                                                     \
-    "name", "kind", "nodes", "min", "max", "sizes", "limit", "bytes", "progress", "user", "priority", "scale", "phases"
+    "name", "kind", "nodes", "min", "max", "sizes", "limit", "bytes", "progress", "user", "account", "priority",       \
+        "scale", "phases"
 
 static const char *const kinds[] = {[EPOP_RIGID] = "rigid",
                                     [EPOP_MOLDABLE] = "moldable",
@@ -339,6 +340,17 @@ static int read_progress(struct draft *draft, const struct json_place *place, st
         return json_place_error(&progress, error, "is neither true nor false");
     if (progress.item)
         draft->progress = cJSON_IsTrue(progress.item);
+    return 0;
+}
+
+/* A name that options can have in a list. */
+static int read_account(struct draft *draft, const struct json_place *place, struct error *error)
+{
+    struct json_place account = json_place_in(place, "account");
+    if (json_place_text(place, "account", false, &draft->account, error))
+        return -1;
+    if (account.item && draft->account[strcspn(draft->account, " \t\r\n,=#")])
+        return json_place_error(&account, error, "has a blank, a comma, '=' or '#' in it");
     return 0;
 }
 
@@ -363,7 +375,7 @@ static int draft_read(struct draft *draft, const struct json_place *place, struc
     if (json_place_text(place, "name", false, &draft->name, error) ||
         json_place_word(place, "kind", false, kinds, &draft->kind, error) ||
         json_place_int(place, "min", false, 1, MOST_NODES, &draft->min, error) ||
-        json_place_int(place, "max", false, 1, MOST_NODES, &draft->max, error) ||
+        json_place_int(place, "max", false, 1, MOST_NODES, &draft->max, error) || read_account(draft, place, error) ||
         json_place_int(place, "user", false, 0, INT_MAX, &work->user, error) ||
         json_place_int(place, "priority", false, -MOST_PRIORITY, MOST_PRIORITY, &work->priority, error) ||
         json_place_number(place, "limit", false, tiny, MOST_SECONDS, &work->limit, error) ||
@@ -425,7 +437,8 @@ static int draft_finish(struct draft *draft, const struct json_place *place, str
     if (read_phases(&draft->phases, work, draft->nodes, draft->scale, error))
         return -1;
     work->name = strdup(draft->name ? draft->name : "job");
-    if (!work->name)
+    work->account = draft->account ? strdup(draft->account) : NULL;
+    if (!work->name || (draft->account && !work->account))
         return error_memory(error);
     if (work->limit < 0)
         work->limit = work_seconds(work, work->wanted);

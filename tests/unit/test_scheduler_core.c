@@ -115,6 +115,82 @@ static void test_the_highest_priority_comes_first(void **state)
     refused(core_priority(core, 4, 1, &error), &error, "job 4: there is none");
 }
 
+static struct core_job of_account(struct core_job job, const char *account)
+{
+    job.account = account;
+    return job;
+}
+
+static void set_shares(const char *text, double half_life)
+{
+    struct shares shares;
+    told(shares_read(&shares, text, half_life, &error), &error);
+    assert_int_equal(core_set_shares(core, &shares), 0);
+    shares_free(&shares);
+}
+
+/* Alice runs on 6 nodes with a share of 2, bob on 2 with one: she is over her share, and he is not. */
+static void test_who_used_least_over_its_share_comes_first(void **state)
+{
+    (void)state;
+    set_shares("alice=2,bob=1", 0);
+    start(0, of_account(rigid(1, 6, 100), "alice"));
+    start(0, of_account(rigid(2, 2, 100), "bob"));
+    submit(core, 1, of_account(rigid(3, 1, 10), "alice"));
+    submit(core, 2, of_account(rigid(4, 1, 10), "bob"));
+    submit(core, 3, of_account(rigid(5, 1, 10), "carol"));
+    assert_queue(4, 5, 4, 3);
+    assert_true(fabs(core_job(core, 3)->usage - 0.75 / 0.5) < 1e-9);
+    assert_true(fabs(core_job(core, 4)->usage - 0.25 / 0.25) < 1e-9);
+    assert_string_equal(core_job(core, 4)->account, "bob");
+    told(core_ended(core, 10, 1, &error), &error); /* 60 node seconds; bob goes on: 20 at 10 s, 40 at 20 s */
+    assert_queue(14, 5, 4, 3);
+    assert_queue(16, 5, 3, 4);
+    told(core_priority(core, 4, 1, &error), &error);
+    assert_queue(16, 4, 5, 3);
+}
+
+static void promise_first(const void *settings, const epop_policy_state_t *state, epop_plan_t *plan)
+{
+    (void)settings;
+    epop_plan_reserve(plan, state->waiting[0], state->waiting[0]->wanted, 50, "it is first");
+}
+
+static void test_a_promise_keeps_its_place_before_shares(void **state)
+{
+    struct policy policy = of(promise_first);
+    (void)state;
+    set_shares("*=1", 0);
+    start(0, of_account(rigid(1, 4, 100), "alice"));
+    start(0, of_account(rigid(2, 2, 100), "bob"));
+    submit(core, 1, of_account(rigid(3, 8, 10), "bob"));
+    submit(core, 1, of_account(rigid(4, 8, 10), "alice"));
+    submit(core, 1, of_account(rigid(5, 8, 10), "alice"));
+    decide_at(core, 2, &policy);
+    assert_queue(2, 3, 4, 5);
+    told(core_ended(core, 3, 1, &error), &error); /* from 6 s on bob has used more than alice */
+    assert_queue(20, 3, 4, 5);
+    submit(core, 20, of_account(rigid(6, 8, 10), "bob"));
+    told(core_ended(core, 21, 4, &error), &error);
+    assert_queue(22, 3, 5, 6);
+}
+
+static void test_nodes_count_as_used_while_they_are_held(void **state)
+{
+    (void)state;
+    set_shares("*=1", 0);
+    start(0, of_account(malleable(1, 2, 1, 8, 100), "alice"));
+    resize(10, 6); /* 20 so far; 6 from now on */
+    told(core_committed(core, 20, 1, 10, 0, &error), &error);
+    resize(30, 3); /* 140; they are given back at 40 */
+    told(core_committed(core, 40, 1, 10, 0, &error), &error);
+    core_state(core, 50);
+    assert_true(fabs(core_shares(core)->items[0]->used - 230) < 1e-9);
+    told(core_requeued(core, 60, 1, &error), &error);
+    core_state(core, 100);
+    assert_true(fabs(core_shares(core)->items[0]->used - 260) < 1e-9);
+}
+
 static int follows(const void *settings)
 {
     (void)settings;
@@ -786,6 +862,9 @@ int main(void)
         TEST(test_a_new_machine_is_idle),
         TEST(test_waiting_jobs_are_by_submission_then_number),
         TEST(test_the_highest_priority_comes_first),
+        TEST(test_who_used_least_over_its_share_comes_first),
+        TEST(test_a_promise_keeps_its_place_before_shares),
+        TEST(test_nodes_count_as_used_while_they_are_held),
         TEST(test_easy_has_the_same_order),
         TEST(test_all_of_a_job_is_copied),
         TEST(test_jobs_that_cannot_be),

@@ -94,7 +94,7 @@ static void a_promise_that_is_broken(void **state)
     add_job(&machine, 2, 1, 20);
     machine.simulation.exact = true;
     expect(&machine, "bad", the_last_first,
-           "job 2 was promised 2 nodes for 10 and waits, while 1 are idle and jobs submitted later have got 1",
+           "job 2 was promised 2 nodes for 10 and waits, while 1 are idle and jobs behind it have got 1",
            "policy bad at 10.001");
     machine.policy.table = policy_easy;
     struct schedule schedule = run(&machine);
