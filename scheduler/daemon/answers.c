@@ -62,6 +62,7 @@ cJSON *answers_job(const struct daemon_job *job)
                     add_time(object, "left", job->left) && add_time(object, "reserved", job->reserved) &&
                     add_known(object, "joules", job->joules) && add_known(object, "leaves", job->leaves) &&
                     (!job->priority || add_number(object, "priority", job->priority)) &&
+                    add_some_text(object, "account", job->account) && add_time(object, "usage", job->usage) &&
                     (!job->held || cJSON_AddTrueToObject(object, "held"));
     return whole_or_none(object, complete);
 }
@@ -170,6 +171,16 @@ static bool take_priority(const cJSON *request, int *priority)
     return !given || (cJSON_IsNumber(given) && *priority >= number && *priority <= number);
 }
 
+/* A name that options can have in a list. True where it is not there. */
+static bool take_account(const cJSON *request, const char **account)
+{
+    *account = json_text(request, "account");
+    if (!*account)
+        return !cJSON_HasObjectItem(request, "account");
+    size_t length = strcspn(*account, " \t\r\n,=#");
+    return length > 0 && length <= DAEMON_ACCOUNT_MAX && !(*account)[length];
+}
+
 static bool read_submission(struct submission *submission, const cJSON *request)
 {
     submission->name = json_text(request, "name");
@@ -178,9 +189,9 @@ static bool read_submission(struct submission *submission, const cJSON *request)
     submission->limit = json_number(request, "limit", 0);
     submission->once = json_true(request, "once");
     submission->held = json_true(request, "held");
-    return take_priority(request, &submission->priority) && submission->after && submission->argv &&
-           submission->argv[0] && submission->environment && submission->cwd && submission->cwd[0] == '/' &&
-           submission->limit >= 0 && isfinite(submission->limit) &&
+    return take_priority(request, &submission->priority) && take_account(request, &submission->account) &&
+           submission->after && submission->argv && submission->argv[0] && submission->environment && submission->cwd &&
+           submission->cwd[0] == '/' && submission->limit >= 0 && isfinite(submission->limit) &&
            (!submission->output || submission->output[0] == '/') &&
            take_range(request, "ranks", &submission->ranks_min, &submission->ranks_max) &&
            take_range(request, "nodes", &submission->nodes_min, &submission->nodes_max);
@@ -207,7 +218,8 @@ static cJSON *op_submit(const struct daemon_table *table, void *context, const c
         read_submission(&submission, request)
             ? do_submit(table, context, &submission)
             : answers_refusal("usage",
-                              "submit: argv, environment, cwd, ranks, nodes, limit, after or priority make no sense");
+                              "submit: argv, environment, cwd, ranks, nodes, limit, after, priority or account "
+                              "make no sense");
     free(after);
     free(argv);
     free(environment);

@@ -25,6 +25,7 @@ struct submission {
     bool once;                      /* run as it is, on the first node */
     const int64_t *after;           /* jobs that have to end well before; ends with 0; NULL: none */
     int priority;                   /* the higher, the earlier in the queue */
+    const char *account;            /* that it is counted for; NULL: its user's */
     bool held;                      /* it comes into the queue when it is released */
 };
 
@@ -45,7 +46,9 @@ struct daemon_job {
     double joules;   /* that its nodes have used; 0: not known */
     int leaves;      /* leaf switches that it computes below; 0: not known */
     int priority;
-    bool held; /* it waits to be released */
+    const char *account; /* that it is counted for; NULL or "": nothing was said, and there are no shares */
+    double usage;        /* that its account has, as in epop_policy_job_t; negative: there are no shares */
+    bool held;           /* it waits to be released */
 };
 
 struct daemon_node {
@@ -58,6 +61,8 @@ struct daemon_node {
     double speed;     /* relative; 0: not known */
     const char *leaf; /* the switch that it is right below; NULL: not known */
 };
+
+enum { DAEMON_ACCOUNT_MAX = 100 }; /* bytes of a name */
 
 enum daemon_stop {
     DAEMON_STOP_IDLE,  /* refused while jobs run or wait */

@@ -27,10 +27,10 @@ struct options {
     bool jobs, leave;                                                     /* stop */
     const char *hosts, *local, *site, *policy, *launcher, *launcher_exec; /* start */
     const char *watts, *power_cap, *energy, *topology, *speeds;           /* start */
-    const char *spread_cost;                                              /* start */
+    const char *spread_cost, *shares, *half_life;                         /* start */
     const char *suspend, *resume, *suspend_after, *preempt_after;         /* start */
     const char *port, *address_file, *reader;                             /* start --site slurm */
-    const char *ranks, *nodes, *sizes, *time, *name, *after;              /* submit */
+    const char *ranks, *nodes, *sizes, *time, *name, *after, *account;    /* submit */
     const char *priority;                                                 /* submit, change */
     const char *output;                                                   /* submit, report */
     const char *format;                                                   /* report */

@@ -19,6 +19,7 @@
 #include "runtime/base/child.h"
 #include "runtime/base/clock.h"
 #include "scheduler/core/topology.h"
+#include "scheduler/hosts/accounts.h"
 #include "scheduler/hosts/power.h"
 #include "scheduler/journal/journal.h"
 #include "scheduler/workload/workload.h"
@@ -32,6 +33,7 @@ struct record {
     struct schedule schedule;
     char **names; /* of the nodes, by number */
     size_t name_room;
+    struct shares shares;             /* of the last daemon, as accounts_read has them */
     struct power_watts usual, *watts; /* of a node that nothing else is said of, and of each; 0: not known */
     double power_cap;
     double first, now;       /* wall clock; the record's times are from `first` on */
@@ -103,9 +105,11 @@ static enum outcome outcome_of(const struct journal_job *job)
 /* How long it takes alone at the nodes that it wants is added up by take_stay. */
 static struct work work_of(const struct record *record, const struct journal_job *job, struct phase *phase)
 {
+    bool counted = record->shares.other > 0 || (job->account && *job->account);
     *phase = (struct phase){.iterations = 1, .seconds = 1e-3, .speedup = {.model = SPEEDUP_AMDAHL, .serial = 1}};
     return (struct work){.id = job->number,
                          .name = strdup(job->name),
+                         .account = counted ? strdup(accounts_of(job->account)) : NULL,
                          .kind = kind_of(job->kind),
                          .submit = job->submitted - record->first,
                          .wanted = job->wanted,
@@ -411,10 +415,25 @@ static int sum_leaves(struct record *record, struct error *error)
     return 0;
 }
 
+/* As the daemon was told last; nothing is told where its file is not there any more. */
+static int read_shares(struct record *record, struct error *error)
+{
+    struct error unheard;
+    char *shares = NULL, *half = NULL;
+    int failed = journal_meta_get(record->journal, "shares", &shares, error) ||
+                 journal_meta_get(record->journal, "half-life", &half, error);
+    if (!failed && shares && *shares && half &&
+        !accounts_read(&record->shares, shares, atof(half), record->now, record->journal, &unheard))
+        shares_rank(&record->shares);
+    free(shares);
+    free(half);
+    return failed ? -1 : 0;
+}
+
 static int read_all(struct record *record, struct error *error)
 {
     record->now = wall_seconds();
-    if (journal_nodes(record->journal, take_node, record, error) ||
+    if (read_shares(record, error) || journal_nodes(record->journal, take_node, record, error) ||
         journal_jobs(record->journal, true, take_job, record, error))
         return -1;
     if (!record->workload.count)
@@ -427,7 +446,7 @@ static int read_all(struct record *record, struct error *error)
         return -1;
     if (record->full || metrics_sum(&record->schedule, &record->workload, record->held, error))
         return error_memory(error);
-    return 0;
+    return record->shares.other > 0 ? accounts_sum(&record->schedule, &record->shares, error) : 0;
 }
 
 /* Over the time until now while jobs run; how much of it was needed is not known of a real job. */
@@ -492,9 +511,11 @@ static void free_record(struct record *record)
     for (size_t i = 0; i < record->workload.count; i++) {
         free(record->workload.works[i].phases);
         free(record->workload.works[i].name);
+        free(record->workload.works[i].account);
     }
     free(record->workload.works);
     free(record->names);
+    shares_free(&record->shares);
     free(record->watts);
     schedule_free(&record->schedule);
 }

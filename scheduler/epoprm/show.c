@@ -57,6 +57,8 @@ static void take_job(void *to, const struct journal_job *job)
                                        .started = job->started,
                                        .limit = job->limit,
                                        .left = -1,
+                                       .account = job->account,
+                                       .usage = -1,
                                        .reserved = -1};
     if (!jobs->all && job->ended < 0)
         return;
@@ -142,7 +144,7 @@ static void state_text(const cJSON *job, char text[64])
 /* Where it computes, or may; how long it waits, or has run. */
 static void add_job(struct term_table *table, const cJSON *job)
 {
-    char number[32], state[64], nodes[32], ranks[32], took[32], left[32] = "", when[32] = "";
+    char number[32], state[64], nodes[32], ranks[32], took[32], left[32] = "", when[32] = "", account[128] = "";
     double now = wall_seconds(), submitted = json_number(job, "submitted", now);
     double started = json_number(job, "started", -1), ended = json_number(job, "ended", now);
     int computes = json_int(job, "nodes", 0), on = json_int(job, "ranks", 0);
@@ -156,17 +158,28 @@ static void add_job(struct term_table *table, const cJSON *job)
         term_duration(json_number(job, "left", 0), left);
     if (cJSON_HasObjectItem(job, "reserved"))
         rm_clock(json_number(job, "reserved", 0), when);
+    if (cJSON_HasObjectItem(job, "usage"))
+        snprintf(account, sizeof account, "%.100s %.2f", term_text(job, "account", ""), json_number(job, "usage", 0));
     term_table_add(table,
                    (const char *[]){number, term_text(job, "name", ""), state, nodes, ranks, started >= 0 ? "" : took,
-                                    started >= 0 ? took : "", left, when, term_text(job, "hosts", "")});
+                                    started >= 0 ? took : "", left, when, term_text(job, "hosts", ""), account});
 }
 
+static bool any_usage(const cJSON *jobs)
+{
+    const cJSON *job = jobs->child;
+    while (job && !cJSON_HasObjectItem(job, "usage"))
+        job = job->next;
+    return job;
+}
+
+/* Accounts stand last, where there are shares. */
 static void print_jobs(const cJSON *jobs)
 {
-    static const char *const titles[] = {"JOB",   "NAME", "STATE", "NODES",  "RANKS",
-                                         "WAITS", "RUNS", "LEFT",  "STARTS", "ON"};
+    static const char *const titles[] = {"JOB",  "NAME", "STATE",  "NODES", "RANKS",  "WAITS",
+                                         "RUNS", "LEFT", "STARTS", "ON",    "ACCOUNT"};
     static const int drop[] = {9, 7, 4, 8};
-    struct term_table *table = term_table_new(10, titles);
+    struct term_table *table = term_table_new(any_usage(jobs) ? 11 : 10, titles);
     term_table_drop(table, drop, 4);
     for (const cJSON *job = jobs->child; job; job = job->next)
         add_job(table, job);
@@ -292,6 +305,16 @@ static void print_energy(double joules)
     printf("its nodes have used %.4g %s\n", joules, units[unit]);
 }
 
+/* How far its account is over its share the daemon knows. */
+static void print_account(const cJSON *job)
+{
+    const char *account = term_text(job, "account", "");
+    if (cJSON_HasObjectItem(job, "usage"))
+        printf("it is counted for %s, which has used %.2f times its share\n", account, json_number(job, "usage", 0));
+    else if (*account)
+        printf("it is counted for %s\n", account);
+}
+
 /* It has a promise only from the daemon. */
 static void print_job(const cJSON *job)
 {
@@ -305,6 +328,7 @@ static void print_job(const cJSON *job)
     }
     if (cJSON_HasObjectItem(job, "priority"))
         printf("its priority is %d\n", json_int(job, "priority", 0));
+    print_account(job);
     if (cJSON_HasObjectItem(job, "leaves"))
         printf("it is below %d leaf switch%s\n", json_int(job, "leaves", 0),
                json_int(job, "leaves", 0) == 1 ? "" : "es");

@@ -13,6 +13,7 @@
 
 #include "runtime/base/clock.h"
 #include "runtime/base/json.h"
+#include "scheduler/core/shares.h"
 #include "scheduler/epoprm/client.h"
 #include "scheduler/hosts/hosts.h"
 #include "scheduler/journal/journal.h"
@@ -23,9 +24,9 @@
 
 /* NULL, or 0: there was none, or it was not told. */
 struct before {
-    char *hosts, *policy, *launcher, *launcher_exec, *watts, *energy, *suspend, *resume, *topology, *speeds;
+    char *hosts, *policy, *launcher, *launcher_exec, *watts, *energy, *suspend, *resume, *topology, *speeds, *shares;
     int local;
-    double power_cap, suspend_after, preempt_after, spread_cost;
+    double power_cap, suspend_after, preempt_after, spread_cost, half_life;
 };
 
 /* The daemon writes "" for what it was not told. */
@@ -42,7 +43,7 @@ static int read_word(struct journal *journal, const char *key, char **word, stru
 
 static int read_words(struct journal *journal, struct before *before, struct error *error)
 {
-    char *local = NULL, *cap = NULL, *after = NULL, *preempt = NULL, *spread = NULL;
+    char *local = NULL, *cap = NULL, *after = NULL, *preempt = NULL, *spread = NULL, *half = NULL;
     int failed =
         read_word(journal, "hosts", &before->hosts, error) || read_word(journal, "local", &local, error) ||
         read_word(journal, "policy", &before->policy, error) ||
@@ -52,6 +53,7 @@ static int read_words(struct journal *journal, struct before *before, struct err
         read_word(journal, "energy", &before->energy, error) ||
         read_word(journal, "topology", &before->topology, error) ||
         read_word(journal, "speeds", &before->speeds, error) || read_word(journal, "spread-cost", &spread, error) ||
+        read_word(journal, "shares", &before->shares, error) || read_word(journal, "half-life", &half, error) ||
         read_word(journal, "suspend", &before->suspend, error) ||
         read_word(journal, "resume", &before->resume, error) || read_word(journal, "suspend-after", &after, error) ||
         read_word(journal, "preempt-after", &preempt, error);
@@ -60,6 +62,8 @@ static int read_words(struct journal *journal, struct before *before, struct err
     before->suspend_after = after ? atof(after) : 0;
     before->preempt_after = preempt ? atof(preempt) : 0;
     before->spread_cost = spread ? atof(spread) : 0;
+    before->half_life = half ? atof(half) : before->half_life;
+    free(half);
     free(spread);
     free(local);
     free(cap);
@@ -73,7 +77,7 @@ static int read_before(struct before *before, struct error *error)
 {
     char path[RM_PATH_MAX];
     struct journal *journal;
-    *before = (struct before){0};
+    *before = (struct before){.half_life = SHARES_HALF_LIFE};
     if (rm_file(path, "journal.db", error))
         return -1;
     if (access(path, F_OK))
@@ -95,6 +99,7 @@ static void free_before(struct before *before)
     free(before->energy);
     free(before->topology);
     free(before->speeds);
+    free(before->shares);
     free(before->suspend);
     free(before->resume);
 }
@@ -257,9 +262,9 @@ static int check_arguments(const struct options *arguments)
     else if (is_slurm(arguments) &&
              (arguments->watts || arguments->energy || arguments->power_cap || arguments->suspend ||
               arguments->resume || arguments->suspend_after || arguments->preempt_after || arguments->topology ||
-              arguments->speeds || arguments->spread_cost))
+              arguments->speeds || arguments->spread_cost || arguments->shares || arguments->half_life))
         term_complain("start: --watts, --power-cap, --energy, --suspend, --preempt-after, --topology, "
-                      "--spread-cost and --speeds are of nodes that epoprm rules itself");
+                      "--spread-cost, --speeds, --shares and --half-life are of nodes that epoprm rules itself");
     else if (arguments->energy && strcmp(arguments->energy, "watts") && strcmp(arguments->energy, "rapl"))
         term_complain("start: --energy: \"%s\" is none: watts or rapl", arguments->energy);
     else if (!is_slurm(arguments) && (arguments->port || arguments->address_file || arguments->reader))
@@ -358,6 +363,24 @@ static int take_nodes(struct hosts_options *options, const struct options *argum
     return arguments->spread_cost ? take_spread(arguments->spread_cost, &options->spread_cost) : 0;
 }
 
+/* A list, a file or "none". */
+static int take_shares(struct hosts_options *options, const struct options *arguments, struct before *before)
+{
+    if (arguments->shares) {
+        bool none = !strcmp(arguments->shares, "none");
+        free(before->shares);
+        before->shares = none                             ? NULL
+                         : strchr(arguments->shares, '=') ? strdup(arguments->shares)
+                                                          : from_here(arguments->shares);
+    }
+    options->shares = before->shares;
+    options->half_life = arguments->half_life ? rm_seconds(arguments->half_life) : before->half_life;
+    if (options->half_life >= 0)
+        return 0;
+    term_complain("start: --half-life: \"%s\" is no time: 12h or 7d, or 0", arguments->half_life);
+    return -1;
+}
+
 /* What is not given is as it was before. */
 static int options_of(struct hosts_options *options, const struct options *arguments, struct before *before)
 {
@@ -373,7 +396,9 @@ static int options_of(struct hosts_options *options, const struct options *argum
         options->policy = before->policy;
     options->launcher = arguments->launcher ? arguments->launcher : before->launcher;
     options->launcher_exec = arguments->launcher_exec ? arguments->launcher_exec : before->launcher_exec;
-    return take_nodes(options, arguments, before) ? -1 : take_power(options, arguments, before);
+    return take_nodes(options, arguments, before) || take_shares(options, arguments, before)
+               ? -1
+               : take_power(options, arguments, before);
 }
 
 static int take_port(const char *text, int *port)

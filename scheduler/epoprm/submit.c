@@ -235,12 +235,25 @@ static int take_sizes(const char *text)
     return -1;
 }
 
+static int take_account(cJSON *request, const char *text)
+{
+    if (!text)
+        return 0;
+    if (!*text || strlen(text) > DAEMON_ACCOUNT_MAX || text[strcspn(text, " \t\r\n,=#")]) {
+        term_complain("submit: --account: \"%.120s\" is no name of at most %d letters, without blank, comma, = and #",
+                      text, DAEMON_ACCOUNT_MAX);
+        return -1;
+    }
+    cJSON_AddStringToObject(request, "account", text);
+    return 0;
+}
+
 static int complete_request(cJSON *request, const struct options *arguments)
 {
     const char *ranks = arguments->ranks || arguments->nodes ? arguments->ranks : "1";
     if (take_range(request, "ranks", ranks) || take_range(request, "nodes", arguments->nodes) ||
         take_time(request, arguments->time) || take_sizes(arguments->sizes) || take_after(request, arguments->after) ||
-        take_priority(request, arguments->priority))
+        take_priority(request, arguments->priority) || take_account(request, arguments->account))
         return COMMAND_USAGE;
     if (check_program(arguments->words[0]))
         return COMMAND_REFUSED;

@@ -15,6 +15,7 @@
 #include "runtime/wire/loop.h"
 #include "scheduler/core/policy.h"
 #include "scheduler/daemon/server.h"
+#include "scheduler/hosts/accounts.h"
 #include "scheduler/hosts/balance.h"
 #include "scheduler/hosts/drain.h"
 #include "scheduler/hosts/idle.h"
@@ -222,6 +223,18 @@ static const char *kind_text(epop_policy_kind_t kind)
     return texts[kind];
 }
 
+/* Also of one that is not in the queue. */
+static double usage_of(const struct hosts *hosts, const char *account)
+{
+    const struct shares *shares = core_shares(hosts->core);
+    if (!hosts->options->shares)
+        return -1;
+    for (size_t i = 0; i < shares->count; i++)
+        if (!strcmp(shares->items[i]->name, account))
+            return shares->items[i]->usage;
+    return 0;
+}
+
 static void list_jobs(void *context, void (*each)(void *to, const struct daemon_job *job), void *to)
 {
     struct hosts *hosts = context;
@@ -249,6 +262,8 @@ static void list_jobs(void *context, void (*each)(void *to, const struct daemon_
         view.joules = job->joules;
         view.leaves = known ? known->leaves : 0;
         view.priority = job->priority;
+        view.account = hosts->options->shares ? accounts_of(job->account) : job->account;
+        view.usage = usage_of(hosts, view.account);
         view.held = job->on_hold;
         each(to, &view);
         free(names);
@@ -415,7 +430,8 @@ static int read_nodes(struct hosts *hosts, struct error *error)
 
 static int write_meta(struct hosts *hosts, struct error *error)
 {
-    char local[16], cap[32], after[32], preempt[32], spread[32];
+    char local[16], cap[32], after[32], preempt[32], spread[32], half[32];
+    snprintf(half, sizeof half, "%.17g", hosts->options->half_life);
     snprintf(local, sizeof local, "%d", hosts->options->local);
     snprintf(cap, sizeof cap, "%.17g", hosts->options->power_cap);
     snprintf(preempt, sizeof preempt, "%.17g", hosts->options->preempt_after);
@@ -430,6 +446,8 @@ static int write_meta(struct hosts *hosts, struct error *error)
                    write_word(hosts, "power-cap", cap, error) || write_word(hosts, "spread-cost", spread, error) ||
                    write_word(hosts, "speeds", hosts->options->speeds, error) ||
                    write_word(hosts, "topology", hosts->options->topology, error) ||
+                   write_word(hosts, "shares", hosts->options->shares, error) ||
+                   write_word(hosts, "half-life", half, error) ||
                    write_word(hosts, "energy", hosts->options->energy, error) ||
                    write_word(hosts, "suspend", hosts->options->suspend, error) ||
                    write_word(hosts, "resume", hosts->options->resume, error) ||
@@ -437,6 +455,19 @@ static int write_meta(struct hosts *hosts, struct error *error)
                    write_word(hosts, "preempt-after", preempt, error)
                ? -1
                : 0;
+}
+
+static int set_shares(struct hosts *hosts, struct error *error)
+{
+    const struct hosts_options *options = hosts->options;
+    struct shares shares;
+    if (!options->shares)
+        return 0;
+    if (accounts_read(&shares, options->shares, options->half_life, hosts_now(hosts), hosts->journal, error))
+        return -1;
+    int failed = core_set_shares(hosts->core, &shares) ? error_memory(error) : 0;
+    shares_free(&shares);
+    return failed;
 }
 
 static int open_base(struct hosts *hosts, struct error *error)
@@ -454,7 +485,7 @@ static int prepare_all(struct hosts *hosts, int *held, struct error *error)
     const char *policy = hosts->options->policy ? hosts->options->policy : "gain";
     if (lock_directory(hosts, held, error) || policy_open(&hosts->policy, policy, policies, error))
         return -1;
-    if (read_nodes(hosts, error) || open_journal(hosts, error))
+    if (read_nodes(hosts, error) || open_journal(hosts, error) || set_shares(hosts, error))
         return -1;
     hosts->joins = hosts_launch_joins();
     return write_meta(hosts, error) || hosts_recover(hosts, error) || listen_to_signals(hosts, error) ||

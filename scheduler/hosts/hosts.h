@@ -18,6 +18,8 @@ struct hosts_options {
     double power_cap;             /* watts of all nodes; 0: none */
     const char *topology;         /* a file, as topology_read has it; NULL: no switches are known */
     double spread_cost;           /* as in epop_policy_state_t */
+    const char *shares;           /* of accounts, as shares_read has it; NULL: there are none */
+    double half_life;             /* seconds, of what they have used */
     const char *speeds;           /* of its nodes, as speeds_read has it; NULL: all are alike */
     const char *energy; /* what energy is known by: "watts", or "rapl": the processors' counters; NULL: watts */
 };

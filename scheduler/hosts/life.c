@@ -126,7 +126,8 @@ static struct hosts_job *take_known_job(struct hosts *hosts, const struct journa
         return NULL;
     }
     bool waits = !strcmp(from->state, "waiting");
-    if (hosts_queueing_read(job, error) || (waits && hosts_after_read(job, error)) ||
+    if (hosts_queueing_read(job, error) ||
+        (waits && (hosts_after_read(job, error) || hosts_promise_read(job, error))) ||
         (hosts_may_queue(job) && hosts_enter_queue(job, job->submitted, error))) {
         hosts_jobs_over(job);
         return NULL;
@@ -171,6 +172,7 @@ int hosts_submit(struct hosts *hosts, const struct submission *given, int64_t *n
                               .output = given->output ? given->output : "",
                               .limit = given->limit,
                               .once = given->once,
+                              .account = given->account,
                               .reason = "",
                               .state = "waiting",
                               .started = -1,
@@ -560,20 +562,12 @@ static void take_energy(void *to, const struct journal_energy *energy)
         hosts_power_take(job, energy->joules, energy->time);
 }
 
-static int count_names(const char *names)
-{
-    int count = *names ? 1 : 0;
-    for (; *names; names++)
-        count += *names == ',';
-    return count;
-}
-
 /* What of the time limit was used, and at which size it is. */
 static void take_stay(void *to, const struct journal_stay *stay)
 {
     struct taking *taking = to;
     struct hosts_job *job = hosts_jobs_find(taking->hosts, stay->job);
-    int nodes = count_names(stay->nodes);
+    int nodes = journal_count(stay->nodes);
     if (!job || job->state == JOB_WAITING)
         return;
     job->used_at = stay->begin;

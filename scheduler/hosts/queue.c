@@ -204,6 +204,21 @@ int hosts_queueing_read(struct hosts_job *job, struct error *error)
     return queueing.saved ? 0 : error_memory(error);
 }
 
+/* It is void when the job is held, or has started meanwhile. */
+static void take_promise(void *to, const struct journal_event *event)
+{
+    struct hosts_job *job = to;
+    if (event->at >= 0)
+        job->reserved = event->at;
+    else if (event->state || !strcmp(event->kind, "held"))
+        job->reserved = -1;
+}
+
+int hosts_promise_read(struct hosts_job *job, struct error *error)
+{
+    return journal_events(job->hosts->journal, job->number, 0, take_promise, job, error);
+}
+
 void hosts_queueing_keep(const struct hosts_job *job, const char *kind, const char *text)
 {
     const struct journal_queueing queueing = {

@@ -27,6 +27,8 @@ int hosts_hold(struct hosts_job *job, struct error *error);
 /* It comes in behind those of its priority, unless it has to wait for others. */
 int hosts_release(struct hosts_job *job, struct error *error);
 
+/* The start that it was promised last, by the daemon before. */
+int hosts_promise_read(struct hosts_job *job, struct error *error);
 int hosts_set_priority(struct hosts_job *job, int priority, struct error *error);
 
 /* ---- Jobs that come after others ---------------------------------------------------------------- */

@@ -12,6 +12,7 @@
 #include "runtime/base/clock.h"
 #include "runtime/base/json.h"
 #include "runtime/wire/loop.h"
+#include "scheduler/hosts/accounts.h"
 #include "scheduler/hosts/power.h"
 
 /* ---- Clock, timers and failure ------------------------------------------------------------------ */
@@ -394,6 +395,7 @@ static void free_job(struct hosts_job *job)
     free_program(&job->program);
     free(job->name);
     free(job->cwd);
+    free(job->account);
     free(job->output);
     free(job->directory);
     free_list(job->argv);
@@ -413,6 +415,7 @@ static void copy_from_journal(struct hosts_job *job, const struct journal_job *f
     job->number = from->number;
     job->name = strdup(from->name);
     job->cwd = strdup(from->cwd);
+    job->account = strdup(from->account ? from->account : "");
     job->argv = copy_list(from->argv);
     job->environment = copy_list(from->environment);
     job->ranks_min = from->ranks_min;
@@ -475,7 +478,7 @@ struct hosts_job *hosts_jobs_add(struct hosts *hosts, const struct journal_job *
     if (asprintf(&job->directory, "%s/jobs/%lld", hosts->directory, (long long)job->number) < 0)
         job->directory = NULL;
     job->output = from->output && *from->output ? strdup(from->output) : output_of(job);
-    if (!job->name || !job->cwd || !job->output || !job->argv || !job->environment || !job->nodes ||
+    if (!job->name || !job->cwd || !job->account || !job->output || !job->argv || !job->environment || !job->nodes ||
         !job->resize.nodes || !job->resize.gone || !job->directory || take_rule(job)) {
         free_job(job);
         return NULL;
@@ -547,6 +550,8 @@ static struct core_job describe_job(const struct hosts_job *job)
 {
     struct core_job given = {.id = job->number, .name = job->name, .kind = kind_now(job), .wanted = job->wanted};
     given.priority = job->priority;
+    given.account = accounts_of(job->account);
+    given.promised = fmax(job->reserved, 0);
     given.in_order = job->pool;
     given.balances = job->balances && job->kind >= EPOP_MALLEABLE;
     given.limit = job->limit > 0 ? job->limit : supposed_limit;

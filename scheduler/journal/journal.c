@@ -146,6 +146,7 @@ static int insert_words(struct journal *journal, int64_t number, const struct jo
                      job->wanted, job->limit, (int)job->once, job->submitted);
 }
 
+/* And what it is counted for. */
 static int insert_job(struct journal *journal, int64_t number, const struct journal_job *job, struct error *error)
 {
     char *argv = text_of_words(job->argv), *environment = text_of_words(job->environment);
@@ -153,9 +154,13 @@ static int insert_job(struct journal *journal, int64_t number, const struct jour
         argv && environment ? insert_words(journal, number, job, argv, environment, error) : error_memory(error);
     free(argv);
     free(environment);
-    return failed;
+    if (failed || !job->account || !*job->account)
+        return failed;
+    return store_run(journal, "a job's account", error, "INSERT INTO account VALUES(?,?)", "ls",
+                     (long long)sqlite3_last_insert_rowid(journal->database), job->account);
 }
 
+/* An account's row has its job's number as its own, too. */
 int journal_job_add(struct journal *journal, const struct journal_job *job, int64_t *number, struct error *error)
 {
     if (insert_job(journal, 0, job, error))
@@ -172,7 +177,7 @@ int journal_job_put(struct journal *journal, const struct journal_job *job, stru
 /* Those that end before that time, or have that number; 0: none has. */
 static int forget_jobs(struct journal *journal, int64_t job, double before, struct error *error)
 {
-    static const char *const tables[] = {"stay", "resize", "energy", "queueing", "dependency", "event"};
+    static const char *const tables[] = {"stay", "resize", "energy", "queueing", "account", "dependency", "event"};
     static const char those[] = "(SELECT number FROM job WHERE number=? OR (ended >= 0 AND ended < ?))";
     char sql[160];
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
@@ -229,6 +234,19 @@ struct job_reader {
     bool failed; /* no memory */
 };
 
+static void found_row(sqlite3_stmt *row, void *to)
+{
+    *(bool *)to = sqlite3_column_int(row, 0) > 0;
+}
+
+/* Whether this file, which may be of before it, has the table. */
+static int has_table(struct journal *journal, const char *name, bool *found, struct error *error)
+{
+    *found = false;
+    return store_rows(journal, found_row, found, error,
+                      "SELECT count(*) FROM sqlite_master WHERE type='table' AND name=?", "s", name);
+}
+
 /* The columns of the statement below, in its order. */
 static void job_row(sqlite3_stmt *row, void *to)
 {
@@ -253,7 +271,8 @@ static void job_row(sqlite3_stmt *row, void *to)
                               .submitted = sqlite3_column_double(row, 16),
                               .started = sqlite3_column_double(row, 17),
                               .ended = sqlite3_column_double(row, 18),
-                              .status = sqlite3_column_int(row, 19)};
+                              .status = sqlite3_column_int(row, 19),
+                              .account = store_text(row, 20)};
     if (argv && environment)
         reader->each(reader->to, &job);
     else
@@ -262,15 +281,22 @@ static void job_row(sqlite3_stmt *row, void *to)
     free_words(environment);
 }
 
+#define JOBS_OF(account, table)                                                                                        \
+    "SELECT number, job.name, kind, argv, cwd, environment, output, ranks_min, ranks_max, nodes_min, nodes_max,"       \
+    " wanted, limit_seconds, once, state, reason, submitted, started, ended, status, " account " FROM job " table      \
+    " WHERE ?1 OR ended < 0 ORDER BY number"
+
 int journal_jobs(struct journal *journal, bool ended, void (*each)(void *to, const struct journal_job *job), void *to,
                  struct error *error)
 {
     struct job_reader reader = {.each = each, .to = to};
-    int failed = store_rows(journal, job_row, &reader, error,
-                            "SELECT number, name, kind, argv, cwd, environment, output, ranks_min, ranks_max,"
-                            " nodes_min, nodes_max, wanted, limit_seconds, once, state, reason, submitted, started,"
-                            " ended, status FROM job WHERE ?1 OR ended < 0 ORDER BY number",
-                            "i", (int)ended);
+    bool accounts;
+    if (has_table(journal, "account", &accounts, error))
+        return -1;
+    int failed =
+        store_rows(journal, job_row, &reader, error,
+                   accounts ? JOBS_OF("account.name", "LEFT JOIN account ON account.job = number") : JOBS_OF("''", ""),
+                   "i", (int)ended);
     return !failed && reader.failed ? error_set(error, ERROR_FAILED, "%s: a job's words cannot be read", journal->path)
                                     : failed;
 }
@@ -374,6 +400,14 @@ int journal_stay_end(struct journal *journal, int64_t job, double time, struct e
                      time, job);
 }
 
+int journal_count(const char *nodes)
+{
+    int count = *nodes ? 1 : 0;
+    for (; *nodes; nodes++)
+        count += *nodes == ',';
+    return count;
+}
+
 int journal_stay(struct journal *journal, int64_t job, double time, const char *nodes, int ranks, struct error *error)
 {
     if (journal_stay_end(journal, job, time, error))
@@ -394,7 +428,8 @@ static void stay_row(sqlite3_stmt *row, void *to)
                                 .begin = sqlite3_column_double(row, 1),
                                 .end = sqlite3_column_double(row, 2),
                                 .nodes = store_text(row, 3),
-                                .ranks = sqlite3_column_int(row, 4)};
+                                .ranks = sqlite3_column_int(row, 4),
+                                .account = store_text(row, 5)};
     reader->each(reader->to, &stay);
 }
 
@@ -402,8 +437,14 @@ int journal_stays(struct journal *journal, void (*each)(void *to, const struct j
                   struct error *error)
 {
     struct stay_reader reader = {each, to};
+    bool accounts;
+    if (has_table(journal, "account", &accounts, error))
+        return -1;
     return store_rows(journal, stay_row, &reader, error,
-                      "SELECT job, begin, end, nodes, ranks FROM stay ORDER BY job, begin, rowid", "");
+                      accounts ? "SELECT stay.job, begin, end, nodes, ranks, name FROM stay LEFT JOIN account"
+                                 " ON account.job = stay.job ORDER BY stay.job, begin, stay.rowid"
+                               : "SELECT job, begin, end, nodes, ranks, '' FROM stay ORDER BY job, begin, rowid",
+                      "");
 }
 
 /* ---- What its nodes used ------------------------------------------------------------------------ */
@@ -427,18 +468,12 @@ static void energy_row(sqlite3_stmt *row, void *to)
     reader->each(reader->to, &energy);
 }
 
-static void found_row(sqlite3_stmt *row, void *to)
-{
-    *(bool *)to = sqlite3_column_int(row, 0) > 0;
-}
-
 int journal_energies(struct journal *journal, void (*each)(void *to, const struct journal_energy *energy), void *to,
                      struct error *error)
 {
     struct energy_reader reader = {each, to};
-    bool found = false;
-    if (store_rows(journal, found_row, &found, error,
-                   "SELECT count(*) FROM sqlite_master WHERE type='table' AND name='energy'", ""))
+    bool found;
+    if (has_table(journal, "energy", &found, error))
         return -1;
     return found ? store_rows(journal, energy_row, &reader, error, "SELECT job, joules, time FROM energy ORDER BY job",
                               "")

@@ -66,8 +66,9 @@ struct journal_job {
     int ranks_min, ranks_max, nodes_min, nodes_max, wanted; /* wanted: nodes */
     double limit;                                           /* seconds */
     bool once;
-    const char *state;  /* "waiting", "starting", "running", "adapting", "ending", "done", "failed", "cancelled" */
-    const char *reason; /* of that state; "" */
+    const char *account; /* that it is counted for, as its user says; ""; NULL: nothing was said */
+    const char *state;   /* "waiting", "starting", "running", "adapting", "ending", "done", "failed", "cancelled" */
+    const char *reason;  /* of that state; "" */
     double submitted, started, ended;
     int status; /* exit status of one that has ended, 128 + signal; else -1 */
 };
@@ -133,8 +134,11 @@ struct journal_stay {
     double begin, end; /* negative: still there */
     const char *nodes; /* names, "n1,n2" */
     int ranks;
+    const char *account; /* of the job, as in journal_job */
 };
 
+/* How many names these are. */
+int journal_count(const char *nodes);
 /* From `time` on it computes on these nodes; the stay before, if one is open, ends then. */
 int journal_stay(struct journal *journal, int64_t job, double time, const char *nodes, int ranks, struct error *error);
 int journal_stay_end(struct journal *journal, int64_t job, double time, struct error *error);

@@ -239,7 +239,8 @@ static const char *const later_tables =
     "CREATE TABLE IF NOT EXISTS energy(job INTEGER PRIMARY KEY REFERENCES job(number), joules REAL NOT NULL,"
     " time REAL NOT NULL);"
     "CREATE TABLE IF NOT EXISTS queueing(job INTEGER PRIMARY KEY REFERENCES job(number), priority INTEGER NOT NULL,"
-    " held INTEGER NOT NULL, leaves INTEGER NOT NULL, saved TEXT NOT NULL);";
+    " held INTEGER NOT NULL, leaves INTEGER NOT NULL, saved TEXT NOT NULL);"
+    "CREATE TABLE IF NOT EXISTS account(job INTEGER PRIMARY KEY REFERENCES job(number), name TEXT NOT NULL);";
 
 /* -1: the line says why. */
 static int version_of(struct journal *journal, struct error *error)

@@ -244,3 +244,47 @@ int metrics_sum(struct schedule *schedule, const struct workload *workload, doub
     metrics->efficiency = node_seconds > 0 ? work / node_seconds : 0;
     return 0;
 }
+
+static int by_name(const void *one, const void *other)
+{
+    return strcmp(((const struct account_record *)one)->name, ((const struct account_record *)other)->name);
+}
+
+/* Each account that there was, or that has a share. */
+static int begin_accounts(struct schedule *schedule, const struct shares *shares)
+{
+    schedule->accounts = calloc(shares->count + 1, sizeof *schedule->accounts);
+    for (size_t i = 0; schedule->accounts && i < shares->count; i++) {
+        struct account_record *account = &schedule->accounts[schedule->account_count];
+        const struct account *from = shares->items[i];
+        *account = (struct account_record){.name = strdup(from->name), .share = from->share, .usage = from->usage};
+        if (!account->name)
+            return -1;
+        schedule->account_count++;
+    }
+    if (!schedule->accounts)
+        return -1;
+    qsort(schedule->accounts, schedule->account_count, sizeof *schedule->accounts, by_name);
+    return 0;
+}
+
+static void count_job(struct schedule *schedule, const struct job_record *job)
+{
+    char user[WORK_ACCOUNT_MAX];
+    const struct account_record key = {.name = (char *)work_account(job->work, user)};
+    struct account_record *account = bsearch(&key, schedule->accounts, schedule->account_count, sizeof key, by_name);
+    if (!account || job->outcome != OUTCOME_DONE)
+        return;
+    int done = ++account->done;
+    account->mean_wait += (job_wait(job) - account->mean_wait) / done;
+    account->mean_slowdown += (job_slowdown(job) - account->mean_slowdown) / done;
+}
+
+int accounts_sum(struct schedule *schedule, const struct shares *shares, struct error *error)
+{
+    if (begin_accounts(schedule, shares))
+        return error_memory(error);
+    for (size_t i = 0; i < schedule->job_count; i++)
+        count_job(schedule, &schedule->jobs[i]);
+    return 0;
+}

@@ -66,9 +66,9 @@ struct metrics {
 
 /* What became of the jobs of an account, where there are shares. */
 struct account_record {
-    char *name; /* owned */
-    double share;
-    int done; /* jobs */
+    char *name;          /* owned */
+    double share, usage; /* at the end, as in struct account */
+    int done;            /* jobs */
     double mean_wait, mean_slowdown;
 };
 
@@ -118,5 +118,7 @@ double job_spread(const struct job_record *job);
 /* Of a run that is over: sums up struct metrics (formulas: docs/reference/simulator.md) of the jobs' records, and the
  * node seconds that they held; what was counted on the way is there already. */
 int metrics_sum(struct schedule *schedule, const struct workload *workload, double node_seconds, struct error *error);
+/* The same for its accounts, which are those of `shares`, as they are at the end. */
+int accounts_sum(struct schedule *schedule, const struct shares *shares, struct error *error);
 
 #endif

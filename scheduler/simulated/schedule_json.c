@@ -165,7 +165,8 @@ static cJSON *account_json(const struct account_record *account)
 {
     cJSON *object = cJSON_CreateObject();
     if (object && add_text(object, "account", account->name) && add_number(object, "share", account->share) &&
-        add_number(object, "done", account->done) && add_number(object, "mean_wait", account->mean_wait) &&
+        add_number(object, "usage", account->usage) && add_number(object, "done", account->done) &&
+        add_number(object, "mean_wait", account->mean_wait) &&
         add_number(object, "mean_slowdown", account->mean_slowdown))
         return object;
     cJSON_Delete(object);

@@ -623,58 +623,13 @@ static void sum_rate(struct metrics *metrics, const struct rate *rate, int which
         metrics->rate_used[which] = rate->moved / (rate->all * metrics->makespan);
 }
 
-static int by_name(const void *one, const void *other)
-{
-    return strcmp(((const struct account_record *)one)->name, ((const struct account_record *)other)->name);
-}
-
-/* Each account that there was, or that has a share. */
-static int begin_accounts(struct schedule *schedule, const struct shares *shares)
-{
-    schedule->accounts = calloc(shares->count + 1, sizeof *schedule->accounts);
-    for (size_t i = 0; schedule->accounts && i < shares->count; i++) {
-        struct account_record *account = &schedule->accounts[schedule->account_count];
-        *account = (struct account_record){.name = strdup(shares->items[i]->name), .share = shares->items[i]->share};
-        if (!account->name)
-            return -1;
-        schedule->account_count++;
-    }
-    if (!schedule->accounts)
-        return -1;
-    qsort(schedule->accounts, schedule->account_count, sizeof *schedule->accounts, by_name);
-    return 0;
-}
-
-static void count_job(struct schedule *schedule, const struct job_record *job)
-{
-    char user[WORK_ACCOUNT_MAX];
-    const struct account_record key = {.name = (char *)work_account(job->work, user)};
-    struct account_record *account = bsearch(&key, schedule->accounts, schedule->account_count, sizeof key, by_name);
-    if (!account || job->outcome != OUTCOME_DONE)
-        return;
-    int done = ++account->done;
-    account->mean_wait += (job_wait(job) - account->mean_wait) / done;
-    account->mean_slowdown += (job_slowdown(job) - account->mean_slowdown) / done;
-}
-
-static int sum_accounts(struct run *run, struct error *error)
-{
-    if (!run->simulation->shares)
-        return 0;
-    if (begin_accounts(run->schedule, core_shares(run->core)))
-        return error_memory(error);
-    for (size_t i = 0; i < run->count; i++)
-        count_job(run->schedule, &run->schedule->jobs[i]);
-    return 0;
-}
-
 static int finish_run(struct run *run, struct error *error)
 {
     bool known = run->workload->idle_watts > 0 || run->workload->busy_watts > 0;
     run->schedule->metrics.joules = known ? run->joules : 0;
     run->schedule->metrics.peak_watts = known ? run->peak : 0;
     if (check_record_is_over(run, error) || metrics_sum(run->schedule, run->workload, run->node_seconds, error) ||
-        sum_accounts(run, error))
+        (run->simulation->shares && accounts_sum(run->schedule, core_shares(run->core), error)))
         return -1;
     for (int i = 0; i < SHARED; i++)
         sum_rate(&run->schedule->metrics, &run->rates[i], i);

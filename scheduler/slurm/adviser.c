@@ -435,6 +435,7 @@ static void tell_job(const struct adviser *adviser, const struct slurm_job *job,
     bool resizes = advised && (advised->ask.kind == ASK_GROW || advised->ask.kind == ASK_SHRINK);
     double promised = advised_promise(&adviser->table, job->id);
     struct daemon_job told = {
+        .usage = -1,
         .number = job->id,
         .name = name ? name : "",
         .kind = holding.max ? "malleable" : "rigid",
