@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What policies do to whole machines: the tables of docs/internals/scheduling.md, by epopsim.
 
-    bench/studies.py [bursts] [trace] [costs] [neighbours] [moves] [checkpoints] [figures] [balance]
+    bench/studies.py [bursts] [trace] [costs] [neighbours] [moves] [checkpoints] [deadlines] [figures] [balance]
 
 Virtual time and seeded: the figures are the same on every machine. A test compares those that take seconds with the
 page.
@@ -10,6 +10,7 @@ import json
 import math
 import os
 import pathlib
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -102,6 +103,36 @@ def checkpoints():
             row += [f"{metrics['makespan']:.0f} s ({metrics['makespan'] / easy['makespan']:.2f})", share_of(metrics)]
         rows.append(row)
     return table(["file system", "all bytes", "`easy`, rigid", "in use", "`ers`", "in use", "`gain`", "in use"], rows)
+
+
+def drawn_deadlines(known):
+    """300 jobs for 64 nodes: half of them malleable, a fifth with a deadline, if that is known to the scheduler."""
+    size = lambda nodes: {"nodes": nodes, "scale": [0.3, 2], "phases": [
+        {"name": "compute", "iterations": 100, "seconds": 5.4 * nodes,
+         "speedup": {"model": "downey", "parallelism": 2 * nodes, "sigma": 0.5}}]}
+    kinds = ({"kind": "rigid"}, {"kind": "malleable", "min": 1, "max": 32, "bytes": 8e9})
+    wishes = ((4, {}), (1, {"deadline": 1200} if known else {"name": "wished"}))
+    mix = [{**size(nodes), **kind, **wish, "weight": weight} for nodes in (2, 8, 16) for kind in kinds for weight, wish in wishes]
+    return {"schema": "epop.workload", "version": 1, "machine": {"nodes": 64},
+            "random": {"count": 300, "interarrival": 105, "mix": mix}}
+
+
+def deadlines():
+    """What the knowledge of deadlines brings, in eight workloads."""
+    rows = []
+    with tempfile.TemporaryDirectory() as directory:
+        paths = [pathlib.Path(directory) / name for name in ("known.json", "unknown.json")]
+        for path, known in zip(paths, (True, False)):
+            path.write_text(json.dumps(drawn_deadlines(known)))
+        for policy in ("easy", "ers", "gain", "gain,firm=1"):
+            jobs = [[job for seed in range(1, 9) for job in runs(path, policy, options=("--seed", str(seed)))[0]["jobs"]] for path in paths]
+            wished = [i for i, job in enumerate(jobs[0]) if "deadline" in job]
+            late = [[max(0, each[i]["end"] - jobs[0][i]["deadline"]) for i in wished] for each in jobs]
+            missed = [[one for one in each if one > 1e-3] for each in late]
+            others = [statistics.mean(job["slowdown"] for i, job in enumerate(each) if "deadline" not in jobs[0][i]) for each in jobs]
+            rows.append([f"`{policy}`", len(wished), *(f"{len(each)}, by {statistics.mean(each):.0f} s" for each in reversed(missed)),
+                         f"{others[1]:.2f}", f"{others[0]:.2f}"])
+    return table(["policy", "with a deadline", "missed, not known", "missed, known", "slowdown of the others, not known", "known"], rows)
 
 
 def runs(workload, *policies, options=()):
@@ -206,7 +237,7 @@ def balance():
 
 
 STUDIES = {"bursts": bursts, "trace": trace, "costs": costs, "neighbours": neighbours, "moves": moves, "checkpoints": checkpoints,
-           "figures": figures, "balance": balance}
+           "deadlines": deadlines, "figures": figures, "balance": balance}
 
 
 def main():

@@ -115,6 +115,7 @@ typedef struct epop_policy_job {
     const char *account; /* that it is counted for; NULL: there are no shares */
     double usage; /* what its account has used of all that was used, over its share of the machine: above 1 it is over
                      its share; 0: nothing was used, or there are no shares */
+    double deadline; /* when its user wants it to have ended; 0: nothing was said */
     /* Non-zero: its present phase has weak scaling, and as many iterations at every size: `left` is the same at each,
      * and what more nodes bring is work. */
     int weak;

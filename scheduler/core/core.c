@@ -24,7 +24,9 @@ struct core {
     struct job_queue running, waiting; /* by start; by turn */
     struct shares shares;
     double counted;    /* until then all that was used was counted before */
-    uint64_t promises; /* so far, where there are shares */
+    double hopeless;   /* until then all that wait can meet the deadlines that they could meet; infinite: none can */
+    bool reorders;     /* what has been promised keeps its place, as there are shares, or a deadline has come */
+    uint64_t promises; /* so far, since then */
     double now;        /* of the last call that said one */
     epop_policy_state_t view;
     struct epop_plan plan;
@@ -56,6 +58,7 @@ struct core *core_create(int nodes, const struct core_costs *costs, double power
     core->running.order = by_start;
     core->waiting.order = by_turn;
     core->now = -INFINITY;
+    core->hopeless = INFINITY;
     core->view = (epop_policy_state_t){.nodes = core->nodes.items,
                                        .node_count = nodes,
                                        .resize_base = costs->base,
@@ -104,6 +107,7 @@ int core_set_speed(struct core *core, int node, double speed)
 int core_set_shares(struct core *core, const struct shares *shares)
 {
     core->counted = shares->as_of;
+    core->reorders = true;
     return shares_copy(&core->shares, shares);
 }
 
@@ -195,13 +199,39 @@ static void show_easy(struct core *core, double now)
     core->view.easy_count = count;
 }
 
-/* Other accounts come first than before, also under EASY backfilling; until now it went by the old order. */
+/* It is looked at again when the first of those that wait can no longer meet its deadline. */
+static void watch_deadline(struct core *core, const struct job *job)
+{
+    if (isfinite(job->latest))
+        core->hopeless = fmin(core->hopeless, job->view.deadline - core_fastest(&job->view));
+}
+
+/* Jobs that cannot meet their deadlines any more are as those without. Whether there are any. */
+static bool give_up_deadlines(struct core *core, double now)
+{
+    bool any = false;
+    if (now <= core->hopeless)
+        return false;
+    core->hopeless = INFINITY;
+    for (size_t i = 0; i < core->waiting.count; i++) {
+        struct job *job = (struct job *)job_queue_items(&core->waiting)[i];
+        any |= job_latest(job, now);
+        watch_deadline(core, job);
+    }
+    return any;
+}
+
+/* Others come first than before, also under EASY backfilling; until now it went by the old order. */
 static void change_turns(struct core *core, double now)
 {
     job_queue_sort(&core->waiting);
     if (!core->follows)
         return;
     plan_easy(core, now);
+    for (size_t i = 0; i < core->easy.count; i++) {
+        const struct job *job = jobs_find(&core->jobs, core->easy.jobs[i].id);
+        core->easy.jobs[i].latest = job ? job->latest : core->easy.jobs[i].latest;
+    }
     yardstick_sort(&core->easy);
 }
 
@@ -213,10 +243,8 @@ static void show_usage(const struct job_queue *queue)
     }
 }
 
-static void show_shares(struct core *core, double now)
+static void show_shares(struct core *core)
 {
-    if (shares_rank(&core->shares))
-        change_turns(core, now);
     show_usage(&core->running);
     show_usage(&core->waiting);
 }
@@ -226,8 +254,10 @@ static void show_state(struct core *core, double now)
 {
     epop_policy_state_t *view = &core->view;
     pass_time(core, now);
+    if (give_up_deadlines(core, now) | (has_shares(core) && shares_rank(&core->shares)))
+        change_turns(core, now);
     if (has_shares(core))
-        show_shares(core, now);
+        show_shares(core);
     view->now = now;
     view->idle = nodes_under_cap(&core->nodes, view->power_cap);
     view->down = core->nodes.down;
@@ -328,6 +358,7 @@ static int follow(struct core *core, const epop_policy_job_t *job)
                                         .priority = job->priority,
                                         .promised = ((const struct job *)job)->promised,
                                         .account = ((const struct job *)job)->account,
+                                        .latest = ((const struct job *)job)->latest,
                                         .submitted = job->submitted,
                                         .nodes = job->wanted,
                                         .seconds = job->limit};
@@ -357,14 +388,39 @@ static int follow_new(struct core *core, const struct job *job)
     return core->follows ? follow(core, &job->view) : 0;
 }
 
+/* Under EASY backfilling it has the same place. */
+static void turn_easy(struct core *core, const struct job *job)
+{
+    struct turn turn = job_turn(job);
+    yardstick_turn(&core->easy, &turn);
+}
+
+/* The first deadline comes: what has been promised so far counts, too. In their order, which this does not change. */
+static void begin_promises(struct core *core)
+{
+    core->reorders = true;
+    for (size_t i = 0; i < core->waiting.count; i++) {
+        struct job *job = (struct job *)job_queue_items(&core->waiting)[i];
+        if (job->view.reserved >= 0)
+            job->promised = ++core->promises;
+    }
+    job_queue_sort(&core->waiting);
+    for (size_t i = 0; i < core->waiting.count; i++)
+        turn_easy(core, (const struct job *)job_queue_items(&core->waiting)[i]);
+}
+
 /* NULL: no memory. */
 static struct job *create_job(struct core *core, const struct core_job *given, double now)
 {
     struct job *job = job_create(given, now);
-    if (!job || !has_shares(core))
+    if (!job)
+        return NULL;
+    if (given->deadline > 0 && !core->reorders)
+        begin_promises(core);
+    job->promised = core->reorders && given->promised > 0 ? ++core->promises : 0;
+    if (!has_shares(core))
         return job;
     job->account = shares_account(&core->shares, given->account ? given->account : "");
-    job->promised = given->promised > 0 ? ++core->promises : 0;
     if (job->account) {
         job->view.account = job->account->name;
         return job;
@@ -384,15 +440,9 @@ int core_submit(struct core *core, double now, const struct core_job *given, str
         return error_memory(error);
     }
     job_queue_add(&core->waiting, job);
+    watch_deadline(core, job);
     core->now = now;
     return 0;
-}
-
-/* Under EASY backfilling it has the same place. */
-static void turn_easy(struct core *core, const struct job *job)
-{
-    struct turn turn = job_turn(job);
-    yardstick_turn(&core->easy, &turn);
 }
 
 int core_priority(struct core *core, int64_t id, int priority, struct error *error)
@@ -498,6 +548,11 @@ int core_learned(struct core *core, double now, const struct core_job *given, st
         return error_memory(error);
     job_learn(job, fresh);
     job_free(fresh);
+    if (job_latest(job, now) && job->view.state == EPOP_POLICY_WAITS) {
+        job_queue_sort(&core->waiting);
+        turn_easy(core, job);
+        watch_deadline(core, job);
+    }
     core->now = now;
     return 0;
 }
@@ -610,12 +665,12 @@ static void mark_passing(struct core *core)
     }
 }
 
-/* Where shares change the order of the queue, it stays before those that were not promised anything. */
+/* Where the order of the queue changes by itself, it stays before those that were not promised anything. */
 static void promise_start(struct core *core, struct job *job, double time)
 {
     if (job->view.reserved < 0)
         job->view.reserved = time;
-    if (!has_shares(core) || job->promised)
+    if (!core->reorders || job->promised)
         return;
     job->promised = ++core->promises;
     job_queue_sort(&core->waiting);
@@ -802,6 +857,8 @@ int core_requeued(struct core *core, double now, int64_t id, struct error *error
     pass_time(core, now);
     leave_queue(core, job);
     job->promised = 0;
+    job_latest(job, now);
+    watch_deadline(core, job);
     turn_easy(core, job);
     yardstick_again(&core->easy, id);
     job_waits(job);

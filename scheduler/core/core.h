@@ -52,6 +52,7 @@ struct core_job {
     int phase_count;
     double promised;     /* the start that it was promised, of a site that starts again; 0: none */
     int priority;        /* the higher, the earlier in the queue */
+    double deadline;     /* when it is wanted to have ended; 0: nothing was said */
     const char *account; /* that it is counted for, where there are shares; NULL: as "" */
     bool balances;       /* it says that a balance may help it */
     bool in_order;       /* only the nodes of its highest ranks can leave it */
@@ -67,6 +68,10 @@ struct core_place {
     double resized; /* when it got its size; 0: by its start */
 };
 int core_adopt(struct core *core, double now, int64_t job, const struct core_place *place, struct error *error);
+
+/* Seconds that it takes at most at its largest size, if its limit is right and it speeds up with its nodes: one that
+ * starts later than so long before its deadline is not taken to meet it. */
+double core_fastest(const epop_policy_job_t *job);
 
 /* It has another priority from now on. */
 int core_priority(struct core *core, int64_t job, int priority, struct error *error);

@@ -64,6 +64,7 @@ static void show_given(struct job *job, const struct core_job *given, double now
     view->limit = given->limit;
     view->bytes = given->bytes;
     view->priority = given->priority;
+    view->deadline = given->deadline;
     job->balances = given->balances;
     job->in_order = given->in_order;
     view->submitted = now;
@@ -83,6 +84,8 @@ struct job *job_create(const struct core_job *given, double now)
         return NULL;
     }
     show_given(job, given, now);
+    job->latest = INFINITY;
+    job_latest(job, now);
     job_waits(job);
     return job;
 }
@@ -170,9 +173,29 @@ void job_learn(struct job *job, struct job *fresh)
     enter_phase(job, 0, NULL);
 }
 
+double core_fastest(const epop_policy_job_t *job)
+{
+    int most = job->kind == EPOP_RIGID ? job->wanted : job->range.max;
+    return job->limit * job->wanted / most;
+}
+
+bool job_latest(struct job *job, double now)
+{
+    const epop_policy_job_t *view = &job->view;
+    double before = job->latest;
+    bool meets = view->deadline > 0 && now + core_fastest(view) <= view->deadline;
+    job->latest = meets ? view->deadline - view->limit : INFINITY;
+    return job->latest > before || job->latest < before;
+}
+
 struct turn job_turn(const struct job *job)
 {
-    return (struct turn){job->view.priority, job->promised, job->account, job->view.submitted, job->view.id};
+    return (struct turn){.priority = job->view.priority,
+                         .promised = job->promised,
+                         .account = job->account,
+                         .latest = job->latest,
+                         .submitted = job->view.submitted,
+                         .id = job->view.id};
 }
 
 int job_reserve_nodes(struct job *job, int count)

@@ -37,6 +37,7 @@ struct job {
     struct balance_rule balance;
     uint64_t planned;        /* the last plan that has a decision on it */
     struct account *account; /* that it is counted for; not owned; NULL: there are no shares */
+    double latest;           /* as in struct turn */
     uint64_t promised;       /* its place among those that wait and were promised a start; 0: that does not count */
 };
 
@@ -49,6 +50,9 @@ void job_waits(struct job *job);
 
 /* Takes kind, sizes, bytes and phases of `fresh`, which is the caller's to free. */
 void job_learn(struct job *job, struct job *fresh);
+
+/* When it has to start for its deadline, if it can meet that still. True: that is another time than before. */
+bool job_latest(struct job *job, double now);
 
 /* What its place in the queue follows from. */
 struct turn job_turn(const struct job *job);

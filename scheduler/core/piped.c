@@ -317,6 +317,8 @@ static cJSON *job_as_json(const epop_policy_job_t *job, const epop_plan_t *plan,
         put_number(item, "leaves", job->leaves);
     put_number(item, "speed", job->speed);
     cJSON_AddBoolToObject(item, "weak", job->weak);
+    if (job->deadline > 0)
+        put_number(item, "deadline", job->deadline);
     if (job->account) {
         cJSON_AddStringToObject(item, "account", job->account);
         put_number(item, "usage", job->usage);

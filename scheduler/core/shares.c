@@ -229,6 +229,9 @@ int turn_compare(const struct turn *one, const struct turn *other)
         return one->promised - 1 < other->promised - 1 ? -1 : 1; /* 0, for none, is behind all */
     if (one->account && other->account && one->account->rank != other->account->rank)
         return one->account->rank < other->account->rank ? -1 : 1;
-    int order = (one->submitted > other->submitted) - (one->submitted < other->submitted);
+    int order = (one->latest > other->latest) - (one->latest < other->latest);
+    if (order)
+        return order;
+    order = (one->submitted > other->submitted) - (one->submitted < other->submitted);
     return order ? order : (one->id > other->id) - (one->id < other->id);
 }

@@ -1,5 +1,6 @@
 /*
- * The order of the queue: by priority, then by what was promised, then by the shares of accounts, then by submission.
+ * The order of the queue: by priority, then by what was promised, then by the shares of accounts, then by the time at
+ * which a job has to start for its deadline, then by submission.
  * An account is what jobs are counted for: a user, a group, a project. Where there are shares, the one whose jobs have
  * used least of the machine over its share comes first, and what was used is forgotten by halves. The factor
  * 2^(-usage/share) of Slurm's plug-in priority/multifactor gives the same order
@@ -59,6 +60,7 @@ struct turn {
     int priority;                  /* the higher, the earlier */
     uint64_t promised;             /* its place among those that were promised a start, from 1; 0: it was not */
     const struct account *account; /* NULL: it is counted for none */
+    double latest; /* start with which it ends in time; infinite: it has no deadline, or cannot meet it any more */
     double submitted;
     int64_t id;
 };

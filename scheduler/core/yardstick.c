@@ -19,7 +19,12 @@ void yardstick_free(struct yardstick *yardstick)
 
 static struct turn turn_of(const struct yardstick_job *job)
 {
-    return (struct turn){job->priority, job->promised, job->account, job->submitted, job->id};
+    return (struct turn){.priority = job->priority,
+                         .promised = job->promised,
+                         .account = job->account,
+                         .latest = job->latest,
+                         .submitted = job->submitted,
+                         .id = job->id};
 }
 
 static int by_turn(const void *one, const void *other)
@@ -45,6 +50,7 @@ int yardstick_add(struct yardstick *yardstick, const struct yardstick_job *given
                                 .priority = given->priority,
                                 .promised = given->promised,
                                 .account = given->account,
+                                .latest = given->latest,
                                 .submitted = given->submitted,
                                 .nodes = given->nodes,
                                 .seconds = given->seconds,
@@ -68,7 +74,8 @@ static struct yardstick_job *find(struct yardstick *yardstick, int64_t id)
 void yardstick_turn(struct yardstick *yardstick, const struct turn *turn)
 {
     struct yardstick_job *job = find(yardstick, turn->id);
-    if (!job || (job->priority == turn->priority && job->promised == turn->promised))
+    struct turn before = job ? turn_of(job) : *turn;
+    if (!job || !turn_compare(&before, turn))
         return;
     struct yardstick_job moved = *job;
     size_t behind = (size_t)(yardstick->jobs + yardstick->count - (job + 1));
@@ -76,6 +83,7 @@ void yardstick_turn(struct yardstick *yardstick, const struct turn *turn)
     yardstick->count--;
     moved.priority = turn->priority;
     moved.promised = turn->promised;
+    moved.latest = turn->latest;
     insert(yardstick, &moved);
 }
 

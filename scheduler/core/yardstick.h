@@ -19,6 +19,7 @@ struct yardstick_job {
     int priority;
     uint64_t promised;             /* as in struct turn */
     const struct account *account; /* the same */
+    double latest;                 /* the same */
     double submitted;
     int nodes;
     double seconds;    /* that it takes at these nodes: its limit, or as it turned out */
@@ -44,7 +45,7 @@ void yardstick_free(struct yardstick *yardstick);
 
 /* A job comes, of which `start` and what is behind are not looked at. -1: no memory. */
 int yardstick_add(struct yardstick *yardstick, const struct yardstick_job *job);
-/* The job of that number has another priority, or was promised a start. */
+/* The job of that number has another priority or latest start, or was promised one. */
 void yardstick_turn(struct yardstick *yardstick, const struct turn *turn);
 /* Accounts have other ranks. What has started by the last plan has. */
 void yardstick_sort(struct yardstick *yardstick);

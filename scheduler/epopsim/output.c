@@ -211,6 +211,9 @@ static const struct column {
     {"efficiency/%", AT(efficiency), 100, 1, false, false},
     {"resizes", AT(resizes), 1, 0, true, false},
     {"spread", AT(spread), 1, 2, false, true},
+    {"deadlines", AT(deadlines), 1, 0, true, false},
+    {"missed", AT(missed), 1, 0, true, false},
+    {"late/s", AT(mean_lateness), 1, 1, false, false},
     {"energy/MJ", AT(joules), 1e-6, 1, false, true},
     {"peak/kW", AT(peak_watts), 1e-3, 1, false, true},
     {"network/%", AT(rate_used[SHARED_NETWORK]), 100, 1, false, false},
@@ -238,6 +241,10 @@ static bool is_known(const struct column *column, const struct metrics *metrics)
         return metrics->has_rate[SHARED_NETWORK];
     case offsetof(struct metrics, rate_used[SHARED_FILE_SYSTEM]):
         return metrics->has_rate[SHARED_FILE_SYSTEM];
+    case offsetof(struct metrics, deadlines):
+    case offsetof(struct metrics, missed):
+    case offsetof(struct metrics, mean_lateness):
+        return metrics->deadlines > 0;
     case offsetof(struct metrics, spread):
         return metrics->spread > 0;
     default:

@@ -424,7 +424,8 @@ static void serve_queue(struct gain_round *round)
  * They go to running jobs where that pays, node by node to the job to which a node is worth most: relative speedup by
  * weight.
  */
-#define SOON 5 /* seconds: a job that comes may wait so long for nodes that others can do without */
+#define MARGINAL 1e-3 /* speedup that each node has to bring a job that would miss its deadline */
+#define SOON     5    /* seconds: a job that comes may wait so long for nodes that others can do without */
 
 /* Seconds that it saves at so many nodes. */
 static double seconds_saved(const struct gain_job *job, int nodes)
@@ -460,14 +461,16 @@ static int next_larger(const struct gain_round *round, const struct gain_job *jo
         return 0;
     if (to <= job->trial || to - job->trial > nodes_left_for(round, job, left))
         return 0;
-    double brings = gain_job_speed(job, to) - gain_job_speed(job, job->trial);
-    return brings >= round->options->marginal * (to - job->trial) ? to : 0;
+    double speed = gain_job_speed(job, job->trial), brings = gain_job_speed(job, to) - speed;
+    bool late = gain_job_haste(job, job->work / speed) > job->weight;
+    return brings >= (late ? MARGINAL : round->options->marginal) * (to - job->trial) ? to : 0;
 }
 
 static double worth_of_a_node(const struct gain_job *job, int to)
 {
     double speed = gain_job_speed(job, job->trial);
-    return job->weight * (gain_job_speed(job, to) / speed - 1) / (to - job->trial);
+    double weight = gain_job_haste(job, job->work / speed);
+    return weight * (gain_job_speed(job, to) / speed - 1) / (to - job->trial);
 }
 
 static int neediest(const struct gain_round *round, const struct left *left)

@@ -296,6 +296,21 @@ double gain_job_weight(const epop_policy_job_t *job)
     return 1 / fmax(job->limit > 0 ? job->limit : gain_job_left(job), 10);
 }
 
+#define HASTE 10 /* a second counts so many times as much */
+
+double gain_job_haste(const struct gain_job *job, double seconds)
+{
+    return job->until > 0 && seconds > job->until ? HASTE * job->weight : job->weight;
+}
+
+/* At its largest size it would meet it, by what is known of its speedup; with weak scaling it ends when it ends. */
+static double seconds_to_deadline(const struct gain_job *job, const epop_policy_state_t *state)
+{
+    double until = job->job->deadline - state->now;
+    int most = gain_job_fit(job, state->node_count - state->down);
+    return !job->job->weak && until > 0 && most > 0 && gain_job_seconds(job, most) <= until ? until : 0;
+}
+
 double gain_job_at_most(const struct gain_job *job, int nodes)
 {
     double left = gain_job_left(job->job);
@@ -325,6 +340,7 @@ struct gain_job gain_job_of(const epop_policy_job_t *job, const epop_policy_stat
     made.near = fmax(options->ahead, 2 * (made.latency + gain_job_cost(&made, state, job->nodes)));
     made.ending = job->phase_count > 1 && job->phases[1].begins >= 0 && job->phases[1].begins <= made.near;
     made.least = gain_job_above(&made, 0);
+    made.until = job->deadline > 0 ? seconds_to_deadline(&made, state) : 0;
     return made;
 }
 

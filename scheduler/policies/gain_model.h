@@ -81,6 +81,7 @@ struct gain_job {
     double work;     /* that is left and was asked for: seconds on one node */
     double usual;    /* what its resizes should have taken, by the site's rule: seconds; 0: it was at no other size */
     double weight;
+    double until; /* seconds to its deadline; 0: it has none that it can meet */
     double latency;
     char reason[GAIN_REASON];
 };
@@ -112,6 +113,9 @@ double gain_job_at_most(const struct gain_job *job, int nodes);
 
 /* What a second of this job counts: slowdown is relative to the time that it takes. */
 double gain_job_weight(const epop_policy_job_t *job);
+
+/* What a second counts, of one that ends in so many: more where it misses a deadline by that. */
+double gain_job_haste(const struct gain_job *job, double seconds);
 
 /* Seconds that a resize makes it stand still. */
 double gain_job_cost(const struct gain_job *job, const epop_policy_state_t *state, int nodes);

@@ -532,7 +532,7 @@ static double loss_of(const struct gain_round *round, const struct gain_job *job
         slow < late ? during * (job->nodes - to) - job->nodes * delay : job->nodes * left - to * (left + late);
     if (job->from && job->nodes == job->from)
         delay += 2 * gain_job_cost(job, round->state, to);
-    return job->weight * delay - round->price * saved;
+    return gain_job_haste(job, left + delay) * delay - round->price * saved;
 }
 
 /* The next smaller size of a donor, about a quarter less at most; 0: it has none. Beside promises to the last node. */
@@ -637,7 +637,7 @@ static int nodes_not_given(const struct gain_round *round, bool past)
 
 static double cost_of(const struct gain_round *round, const struct gain_job *job, int nodes, double done)
 {
-    return job->weight * done + round->price * nodes * gain_job_seconds(job, nodes);
+    return gain_job_haste(job, done) * done + round->price * nodes * gain_job_seconds(job, nodes);
 }
 
 /* Until the nodes are there. */

@@ -637,6 +637,7 @@ static int submit_work(struct run *run, const struct work *work, struct error *e
     char user[WORK_ACCOUNT_MAX];
     job.priority = work->priority;
     job.account = work_account(work, user);
+    job.deadline = work->deadline > 0 ? work->submit + work->deadline : 0;
     epop_policy_phase_t *phases = phases_of(work);
     if (!phases)
         return error_memory(error);
@@ -651,6 +652,15 @@ static int submit_work(struct run *run, const struct work *work, struct error *e
     return failed;
 }
 
+/* The time at which it has to have started, and then that of its end; sums of times are rounded. */
+static int expect_deadline(struct run *run, struct play *play, struct error *error)
+{
+    double at = play->work->submit + play->work->deadline;
+    double start = at - core_fastest(core_job(run->core, play->work->id));
+    return run_expect(run, play, EVENT_DEADLINE, (start + tolerance * at > run->now ? start : at) + tolerance * at,
+                      error);
+}
+
 int play_submit(struct run *run, struct play *play, struct error *error)
 {
     struct error refused = {0};
@@ -658,7 +668,7 @@ int play_submit(struct run *run, struct play *play, struct error *error)
     if (!submit_work(run, play->work, &refused)) {
         play->state = PLAY_WAITS;
         run->waiting++;
-        return 0;
+        return play->work->drop_late && play->work->deadline > 0 ? expect_deadline(run, play, error) : 0;
     }
     if (refused.code == ERROR_MEMORY)
         return error_memory(error);
@@ -740,6 +750,31 @@ int play_limit_reached(struct run *run, struct play *play, struct error *error)
     if (end_job(run, play, OUTCOME_FAILED, error))
         return -1;
     return run_note(run, error, "job %" PRId64 " is ended: its limit is used up", play->work->id);
+}
+
+/* It has not started. */
+static int give_up(struct run *run, struct play *play, struct error *error)
+{
+    play->state = PLAY_OVER;
+    run->waiting--;
+    run->over++;
+    run->news = true;
+    if (core_ended(run->core, run->now, play->work->id, error))
+        return -1;
+    return run_note(run, error, "job %" PRId64 " is given up: it cannot end before its deadline", play->work->id);
+}
+
+int play_deadline(struct run *run, struct play *play, struct error *error)
+{
+    if (play->state == PLAY_OVER)
+        return 0;
+    if (play->state == PLAY_WAITS)
+        return give_up(run, play, error);
+    if (run->now < play->work->submit + play->work->deadline)
+        return expect_deadline(run, play, error);
+    if (end_job(run, play, OUTCOME_FAILED, error))
+        return -1;
+    return run_note(run, error, "job %" PRId64 " is ended: its deadline is over", play->work->id);
 }
 
 /* How long it takes is known when it is measured. */

@@ -24,6 +24,9 @@ bool play_moves(const struct run *run, const struct phase *phase);
 /* EVENT_LIMIT: it ends, and is not done. */
 int play_limit_reached(struct run *run, struct play *play, struct error *error);
 
+/* EVENT_DEADLINE: it is given up, or looked at again when its deadline is over. */
+int play_deadline(struct run *run, struct play *play, struct error *error);
+
 /* EVENT_MEASURE. The first sample at a size is news to the policy. */
 int play_measure(struct run *run, struct play *play, struct error *error);
 

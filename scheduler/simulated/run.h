@@ -27,7 +27,8 @@ enum event_kind {
     EVENT_MEASURE, /* enough iterations for a sample */
     EVENT_NODE,    /* one fails, or returns */
     EVENT_SUBMIT,
-    EVENT_PROMISE, /* a start that was promised is looked at */
+    EVENT_DEADLINE, /* a job that is given up late cannot meet its deadline if it waits now, or has missed it */
+    EVENT_PROMISE,  /* a start that was promised is looked at */
     EVENT_KINDS
 };
 
@@ -121,6 +122,7 @@ struct run {
     size_t running, waiting, over;
     bool news;           /* something happened that the policy is to see */
     bool exact;          /* so far promised starts must hold */
+    bool reorders;       /* there are shares or deadlines, so that the queue is not by submission */
     size_t compared;     /* decisions that were found in the recorded run */
     double node_seconds; /* held */
     double joules, peak; /* watts */

@@ -159,6 +159,24 @@ double job_spread(const struct job_record *job)
     return job->least_seconds > 0 ? job->leaf_seconds / job->least_seconds : 0;
 }
 
+double job_lateness(const struct job_record *job)
+{
+    return job->end - (job->work->submit + job->work->deadline);
+}
+
+/* Sums, for now. What ends within the rounding of times is in time. */
+static void add_deadline(struct metrics *metrics, const struct job_record *job)
+{
+    bool done = job->outcome == OUTCOME_DONE;
+    bool late = !done || job_lateness(job) > 1e-6 + 1e-9 * fabs(job->end);
+    if (job->work->deadline <= 0 || job->outcome == OUTCOME_RUNNING || job->outcome == OUTCOME_WAITING)
+        return;
+    metrics->deadlines++;
+    metrics->missed += late;
+    metrics->mean_lateness += done && late ? job_lateness(job) : 0;
+    metrics->missed_done += done && late;
+}
+
 struct slowdown {
     int user;
     double value;
@@ -211,6 +229,7 @@ static size_t add_up(struct metrics *metrics, const struct schedule *schedule, s
     size_t count = 0;
     for (const struct job_record *job = schedule->jobs; job < schedule->jobs + schedule->job_count; job++) {
         metrics->resizes += job->resizes;
+        add_deadline(metrics, job);
         if (job->outcome == OUTCOME_DONE || job->outcome == OUTCOME_FAILED)
             metrics->makespan = fmax(metrics->makespan, job->end - schedule->jobs[0].work->submit);
         if (job->outcome != OUTCOME_DONE)
@@ -240,6 +259,7 @@ int metrics_sum(struct schedule *schedule, const struct workload *workload, doub
     metrics->mean_wait /= done ? (double)done : 1;
     metrics->mean_response /= done ? (double)done : 1;
     metrics->spread /= done ? (double)done : 1;
+    metrics->mean_lateness /= metrics->missed_done ? metrics->missed_done : 1;
     metrics->utilisation = metrics->makespan > 0 ? node_seconds / (workload->nodes * metrics->makespan) : 0;
     metrics->efficiency = node_seconds > 0 ? work / node_seconds : 0;
     return 0;

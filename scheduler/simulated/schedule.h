@@ -56,6 +56,9 @@ struct metrics {
     double peak_watts;
     bool has_rate[SHARED];    /* the machine */
     double rate_used[SHARED]; /* bytes moved / (rate * makespan) */
+    int deadlines, missed,
+        missed_done;      /* jobs with a deadline; those that ended later, or not well; of these the done */
+    double mean_lateness; /* seconds after it, of those that missed it and are done */
     int jobs, done, resizes, grown, shrunk, refused, backfilled, requeues;
     double stalled;        /* node seconds lost in resizes */
     double spread;         /* leaf switches of a job over the fewest possible, mean; 0: not known */
@@ -114,6 +117,8 @@ double job_wait(const struct job_record *job);
 double job_slowdown(const struct job_record *job);
 /* Leaf switches over the fewest possible; 0: not known. */
 double job_spread(const struct job_record *job);
+/* Seconds after its deadline at which it ended; negative: before. Of one that has a deadline. */
+double job_lateness(const struct job_record *job);
 
 /* Of a run that is over: sums up struct metrics (formulas: docs/reference/simulator.md) of the jobs' records, and the
  * node seconds that they held; what was counted on the way is there already. */

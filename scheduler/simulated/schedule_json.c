@@ -153,6 +153,9 @@ cJSON *metrics_json(const struct metrics *m)
         whole = add_number(object, figures[i].name, figures[i].value);
     if (m->spread > 0)
         whole = whole && add_number(object, "spread", m->spread);
+    if (m->deadlines)
+        whole = whole && add_number(object, "deadlines", m->deadlines) && add_number(object, "missed", m->missed) &&
+                add_number(object, "mean_lateness", m->mean_lateness);
     for (int i = 0; whole && i < SHARED; i++)
         whole = !m->has_rate[i] || add_number(object, rates[i], m->rate_used[i]);
     if (whole)
@@ -212,6 +215,7 @@ static bool add_work(cJSON *object, const struct work *work)
     return add_number(object, "id", (double)work->id) && add_text(object, "name", work->name) &&
            add_number(object, "user", work->user) && add_text(object, "kind", kinds[work->kind]) &&
            (!work->account || add_text(object, "account", work->account)) &&
+           (work->deadline <= 0 || add_number(object, "deadline", work->submit + work->deadline)) &&
            (!work->priority || add_number(object, "priority", work->priority)) &&
            add_number(object, "submit", work->submit) && add_number(object, "wanted", work->wanted) &&
            add_number(object, "min", work->range.min) && add_number(object, "max", work->range.max);
@@ -226,6 +230,7 @@ static bool add_course(cJSON *object, const struct job_record *job)
     return add_text(object, "outcome", outcomes[job->outcome]) &&
            (!started || (add_number(object, "start", job->start) && add_number(object, "wait", job_wait(job)))) &&
            (!ended || (add_number(object, "end", job->end) && add_number(object, "slowdown", job_slowdown(job)))) &&
+           (!ended || job->work->deadline <= 0 || add_number(object, "late", job_lateness(job))) &&
            add_number(object, "resizes", job->resizes) && add_number(object, "requeues", job->requeues) &&
            add_number(object, "stalled", job->stalled) &&
            (job->joules <= 0 || add_number(object, "joules", job->joules)) &&

@@ -161,6 +161,14 @@ static bool has_priorities(const struct run *run)
     return false;
 }
 
+static bool has_deadlines(const struct run *run)
+{
+    const struct work *work = run->workload->works, *end = work + run->count;
+    while (work < end && work->deadline <= 0)
+        work++;
+    return work < end;
+}
+
 /* Whether promises can be held against the policy at all. */
 static bool promises_hold(const struct run *run)
 {
@@ -180,6 +188,7 @@ static int begin_run(struct run *run, struct error *error)
     for (int i = 0; i < SHARED; i++)
         rate_init(&run->rates[i], run->workload->rates.all[i], run->workload->rates.link);
     run->exact = promises_hold(run);
+    run->reorders = run->simulation->shares || has_deadlines(run);
     run->wake = INFINITY;
     run->round_began = run->now - 1;
     return 0;
@@ -254,10 +263,10 @@ static int make_promise(struct run *run, struct play *play, const struct decisio
     return run->exact && run_add_event(run, &event) ? error_memory(error) : 0;
 }
 
-/* With shares all are that were not promised a start before; a promise keeps a job's place. */
+/* Where the order changes by itself all are that were not promised a start before; a promise keeps a job's place. */
 static bool is_behind(const struct run *run, const struct play *other, const struct play *play)
 {
-    if (!run->simulation->shares)
+    if (!run->reorders)
         return other > play;
     return other != play && !(other->promised && other->promise_made <= play->promise_made);
 }
@@ -480,6 +489,8 @@ static int happen_one(struct run *run, const struct event *event, struct error *
         return play_moved(run, (enum shared)event->index, error);
     case EVENT_LIMIT:
         return play_limit_reached(run, play, error);
+    case EVENT_DEADLINE:
+        return play_deadline(run, play, error);
     case EVENT_RESIZE:
         return play_resize_step(run, play, error);
     case EVENT_MEASURE:

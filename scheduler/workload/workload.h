@@ -47,7 +47,9 @@ struct work {
     char *account; /* that it is counted for; owned; NULL: its user's */
     int priority;  /* the higher, the earlier in the queue */
     epop_policy_kind_t kind;
-    double submit; /* seconds from the trace's beginning */
+    double submit;   /* seconds from the trace's beginning */
+    double deadline; /* seconds from then, in which it is wanted to have ended; 0: nothing is said */
+    bool drop_late;  /* it is given up when it cannot meet that any more, and ended at that time */
     int wanted;
     epop_policy_range_t range; /* its sizes, if any, are owned */
     double limit;              /* at `wanted` nodes, as the user says; may be wrong */

@@ -306,8 +306,9 @@ static int read_phases(const struct json_place *place, struct work *work, int no
 /* A job in the making: what is read later goes before what was there. */
 struct draft {
     struct work *work;
-    int nodes;                             /* of the machine */
-    int kind, progress;                    /* an epop_policy_kind_t; a truth value */
+    int nodes; /* of the machine */
+    int kind;  /* an epop_policy_kind_t */
+    bool progress;
     int min, max;                          /* 0: not said */
     double scale;                          /* of all iterations */
     const char *name, *account;            /* the document's */
@@ -319,7 +320,7 @@ struct draft {
 /* Keys that a job and an application have in common, for lists of keys. */
 #define DRAFT_KEYS                                                                                                     \
     "name", "kind", "nodes", "min", "max", "sizes", "limit", "bytes", "progress", "user", "account", "priority",       \
-        "scale", "phases"
+        "deadline", "drop_late", "scale", "phases"
 
 static const char *const kinds[] = {[EPOP_RIGID] = "rigid",
                                     [EPOP_MOLDABLE] = "moldable",
@@ -329,17 +330,17 @@ static const char *const kinds[] = {[EPOP_RIGID] = "rigid",
 
 static void draft_begin(struct draft *draft, struct work *work, int nodes)
 {
-    *draft = (struct draft){.work = work, .nodes = nodes, .kind = EPOP_RIGID, .progress = 1, .scale = 1};
+    *draft = (struct draft){.work = work, .nodes = nodes, .kind = EPOP_RIGID, .progress = true, .scale = 1};
     work->limit = -1;
 }
 
-static int read_progress(struct draft *draft, const struct json_place *place, struct error *error)
+static int read_bool(const struct json_place *place, const char *key, bool *value, struct error *error)
 {
-    struct json_place progress = json_place_in(place, "progress");
-    if (progress.item && !cJSON_IsBool(progress.item))
-        return json_place_error(&progress, error, "is neither true nor false");
-    if (progress.item)
-        draft->progress = cJSON_IsTrue(progress.item);
+    struct json_place at = json_place_in(place, key);
+    if (at.item && !cJSON_IsBool(at.item))
+        return json_place_error(&at, error, "is neither true nor false");
+    if (at.item)
+        *value = cJSON_IsTrue(at.item);
     return 0;
 }
 
@@ -380,7 +381,8 @@ static int draft_read(struct draft *draft, const struct json_place *place, struc
         json_place_int(place, "priority", false, -MOST_PRIORITY, MOST_PRIORITY, &work->priority, error) ||
         json_place_number(place, "limit", false, tiny, MOST_SECONDS, &work->limit, error) ||
         json_place_number(place, "bytes", false, 0, MOST_BYTES, &work->bytes, error) ||
-        read_progress(draft, place, error))
+        json_place_number(place, "deadline", false, tiny, MOST_SECONDS, &work->deadline, error) ||
+        read_bool(place, "drop_late", &work->drop_late, error) || read_bool(place, "progress", &draft->progress, error))
         return -1;
     if (!is_drawn(draft, place, "nodes") && json_place_int(place, "nodes", false, 1, MOST_NODES, &work->wanted, error))
         return -1;

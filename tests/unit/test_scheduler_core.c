@@ -191,6 +191,43 @@ static void test_nodes_count_as_used_while_they_are_held(void **state)
     assert_true(fabs(core_shares(core)->items[0]->used - 260) < 1e-9);
 }
 
+static struct core_job until(struct core_job job, double deadline)
+{
+    job.deadline = deadline;
+    return job;
+}
+
+static void test_who_has_to_start_first_for_its_deadline_comes_first(void **state)
+{
+    (void)state;
+    submit(core, 1, rigid(1, 1, 10));
+    submit(core, 2, until(rigid(2, 1, 10), 100)); /* by 90 */
+    submit(core, 3, until(rigid(3, 1, 50), 110)); /* by 60 */
+    assert_queue(4, 3, 2, 1);
+    assert_queue(60, 3, 2, 1);
+    assert_queue(61, 2, 1, 3); /* it cannot meet it any more, and waits as if there were none */
+    told(core_priority(core, 3, 1, &error), &error);
+    assert_queue(62, 3, 2, 1);
+    assert_queue(91, 3, 1, 2);
+    assert_true(core_job(core, 2)->deadline == 100 && core_job(core, 1)->deadline <= 0);
+    submit(core, 91, until(malleable(4, 2, 1, 8, 40), 101)); /* by 61; on 8 nodes by 91 */
+    core_state(core, 91);
+    assert_int_equal(core_state(core, 91)->waiting[1]->id, 4);
+    assert_int_equal(core_state(core, 92)->waiting[1]->id, 1);
+}
+
+static void test_a_promise_keeps_its_place_before_deadlines(void **state)
+{
+    struct policy policy = of(promise_first);
+    (void)state;
+    start(0, rigid(1, 4, 100));
+    submit(core, 1, rigid(2, 8, 10));
+    submit(core, 1, rigid(3, 8, 10));
+    decide_at(core, 2, &policy);
+    submit(core, 3, until(rigid(4, 8, 10), 1000));
+    assert_queue(4, 2, 4, 3);
+}
+
 static int follows(const void *settings)
 {
     (void)settings;
@@ -865,6 +902,8 @@ int main(void)
         TEST(test_who_used_least_over_its_share_comes_first),
         TEST(test_a_promise_keeps_its_place_before_shares),
         TEST(test_nodes_count_as_used_while_they_are_held),
+        TEST(test_who_has_to_start_first_for_its_deadline_comes_first),
+        TEST(test_a_promise_keeps_its_place_before_deadlines),
         TEST(test_easy_has_the_same_order),
         TEST(test_all_of_a_job_is_copied),
         TEST(test_jobs_that_cannot_be),

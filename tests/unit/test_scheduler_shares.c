@@ -143,6 +143,8 @@ static void test_turns(void **state)
     assert_first((struct turn){.promised = 1, .account = &high, .id = 2},
                  (struct turn){.promised = 2, .account = &low, .id = 1});
     assert_first((struct turn){.account = &low, .submitted = 9, .id = 2}, (struct turn){.account = &high, .id = 1});
+    assert_first((struct turn){.account = &low, .latest = 5, .submitted = 9, .id = 2},
+                 (struct turn){.account = &low, .latest = INFINITY, .id = 1});
     assert_first((struct turn){.account = &low, .submitted = 1, .id = 2},
                  (struct turn){.account = &low, .submitted = 2, .id = 1});
     assert_first((struct turn){.id = 1}, (struct turn){.id = 2});
