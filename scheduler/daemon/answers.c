@@ -62,6 +62,8 @@ cJSON *answers_job(const struct daemon_job *job)
                     add_time(object, "left", job->left) && add_time(object, "reserved", job->reserved) &&
                     add_known(object, "joules", job->joules) && add_known(object, "leaves", job->leaves) &&
                     (!job->priority || add_number(object, "priority", job->priority)) &&
+                    add_known(object, "deadline", job->deadline) &&
+                    (!job->drop_late || cJSON_AddTrueToObject(object, "drop_late")) &&
                     add_some_text(object, "account", job->account) && add_time(object, "usage", job->usage) &&
                     (!job->held || cJSON_AddTrueToObject(object, "held"));
     return whole_or_none(object, complete);
@@ -189,9 +191,12 @@ static bool read_submission(struct submission *submission, const cJSON *request)
     submission->limit = json_number(request, "limit", 0);
     submission->once = json_true(request, "once");
     submission->held = json_true(request, "held");
+    submission->deadline = json_number(request, "deadline", 0);
+    submission->drop_late = json_true(request, "drop_late");
     return take_priority(request, &submission->priority) && take_account(request, &submission->account) &&
            submission->after && submission->argv && submission->argv[0] && submission->environment && submission->cwd &&
            submission->cwd[0] == '/' && submission->limit >= 0 && isfinite(submission->limit) &&
+           submission->deadline >= 0 && isfinite(submission->deadline) &&
            (!submission->output || submission->output[0] == '/') &&
            take_range(request, "ranks", &submission->ranks_min, &submission->ranks_max) &&
            take_range(request, "nodes", &submission->nodes_min, &submission->nodes_max);
@@ -218,8 +223,8 @@ static cJSON *op_submit(const struct daemon_table *table, void *context, const c
         read_submission(&submission, request)
             ? do_submit(table, context, &submission)
             : answers_refusal("usage",
-                              "submit: argv, environment, cwd, ranks, nodes, limit, after, priority or account "
-                              "make no sense");
+                              "submit: argv, environment, cwd, ranks, nodes, limit, after, priority, account or "
+                              "deadline make no sense");
     free(after);
     free(argv);
     free(environment);

@@ -26,6 +26,8 @@ struct submission {
     const int64_t *after;           /* jobs that have to end well before; ends with 0; NULL: none */
     int priority;                   /* the higher, the earlier in the queue */
     const char *account;            /* that it is counted for; NULL: its user's */
+    double deadline;                /* seconds since 1970, when it is wanted to have ended; 0: nothing is said */
+    bool drop_late;                 /* it is given up when it cannot meet that any more, and ended at that time */
     bool held;                      /* it comes into the queue when it is released */
 };
 
@@ -47,8 +49,10 @@ struct daemon_job {
     int leaves;      /* leaf switches that it computes below; 0: not known */
     int priority;
     const char *account; /* that it is counted for; NULL or "": nothing was said, and there are no shares */
-    double usage;        /* that its account has, as in epop_policy_job_t; negative: there are no shares */
-    bool held;           /* it waits to be released */
+    double deadline;     /* 0: none */
+    bool drop_late;
+    double usage; /* that its account has, as in epop_policy_job_t; negative: there are no shares */
+    bool held;    /* it waits to be released */
 };
 
 struct daemon_node {

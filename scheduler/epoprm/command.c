@@ -39,6 +39,65 @@ double rm_seconds(const char *text)
     return end != text && unit && !(*end && end[1]) && value >= 0 && value < 1e9 ? value * seconds[unit - units] : -1;
 }
 
+/* ---- When something is to be -------------------------------------------------------------------- */
+
+/* "2hours", "30", as Slurm has it behind "now+"; or as rm_seconds. */
+static double ahead_of(const char *text)
+{
+    static const struct {
+        const char *word;
+        double seconds;
+    } units[] = {{"second", 1}, {"minute", 60}, {"hour", 3600}, {"day", 86400}, {"week", 604800}};
+    char *end;
+    double count = decimal_read(text, &end);
+    size_t length = strlen(end);
+    for (size_t i = 0; end != text && i < sizeof units / sizeof *units; i++)
+        if (!strncmp(end, units[i].word, strlen(units[i].word)) &&
+            (length == strlen(units[i].word) || !strcmp(end + strlen(units[i].word), "s")))
+            return count >= 0 && count < 1e9 ? count * units[i].seconds : -1;
+    return rm_seconds(text);
+}
+
+/* All of it, by one of these forms; `when` is as it was before where none fits. */
+static bool fits_form(const char *text, const char *const *forms, struct tm *when)
+{
+    for (; *forms; forms++) {
+        struct tm read = *when;
+        const char *end = strptime(text, *forms, &read);
+        if (end && !*end) {
+            *when = read;
+            return true;
+        }
+    }
+    return false;
+}
+
+double rm_time(const char *text, double now)
+{
+    static const char *const days[] = {"%Y-%m-%d", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S", NULL};
+    static const char *const hours[] = {"%H:%M", "%H:%M:%S", NULL};
+    time_t today = (time_t)now;
+    struct tm day = {.tm_isdst = -1}, hour;
+    const char *ahead = !strncmp(text, "now+", 4) ? text + 4 : *text == '+' ? text + 1 : NULL;
+    if (ahead || !strcmp(text, "now")) {
+        double seconds = ahead ? ahead_of(ahead) : 0;
+        return seconds < 0 ? -1 : now + seconds;
+    }
+    if (fits_form(text, days, &day))
+        return (double)mktime(&day);
+    localtime_r(&today, &hour);
+    hour.tm_sec = 0;
+    hour.tm_isdst = -1;
+    if (!fits_form(text, hours, &hour))
+        return -1;
+    struct tm tomorrow = hour;
+    tomorrow.tm_mday++;
+    double then = (double)mktime(&hour);
+    return then > now ? then : (double)mktime(&tomorrow);
+}
+
+/* ---- What an event says ------------------------------------------------------------------------- */
+
 /* Sizes of a resize or a start, if it is about one. */
 static void sizes_text(const cJSON *event, char *text, size_t size)
 {

@@ -31,6 +31,8 @@ struct options {
     const char *suspend, *resume, *suspend_after, *preempt_after;         /* start */
     const char *port, *address_file, *reader;                             /* start --site slurm */
     const char *ranks, *nodes, *sizes, *time, *name, *after, *account;    /* submit */
+    const char *deadline;                                                 /* submit */
+    bool drop_late;                                                       /* submit */
     const char *priority;                                                 /* submit, change */
     const char *output;                                                   /* submit, report */
     const char *format;                                                   /* report */
@@ -67,6 +69,10 @@ int rm_job_number(const char *text, int64_t *number);
 
 /* "90", "90s", "10m", "2h", "1d" in seconds; negative: it is no time. */
 double rm_seconds(const char *text);
+
+/* A time of day, which comes today or tomorrow, a date or both, or a time from now on: "18:30", "2026-12-24T18:30",
+ * "+90m", "now+2hours". Seconds since 1970; negative: it is none. */
+double rm_time(const char *text, double now);
 
 /* What an event says: "4 -> 2 nodes (n3,n4): somebody waits". */
 void rm_event_text(const cJSON *event, char *text, size_t size);

@@ -59,6 +59,13 @@ static const struct option_row submit_options[] = {
     {"after", "JOB,...", "start when these jobs have ended well; if one does not, it is cancelled", OPT_TEXT(after)},
     {"priority", "N", "its place in the queue: those with a higher one come first (0)", OPT_TEXT(priority)},
     {"account", "NAME", "what it is counted for, where there are shares (its user)", OPT_TEXT(account)},
+    {"deadline", "TIME",
+     "when it is wanted to have ended: 18:30, 2026-12-24T18:30, +90m or now+2hours;\nthose that have to start for "
+     "theirs "
+     "come first in the queue (none)",
+     OPT_TEXT(deadline)},
+    {"drop-late", NULL, "give it up when it cannot end before its deadline any more, and end it then",
+     OPT_FLAG(drop_late), .goes_with = "deadline"},
     {"hold", NULL, "keep it out of the queue until epoprm release JOB", OPT_FLAG(hold)},
     {"once", NULL, "start PROGRAM as it is, once, on the first of its nodes", OPT_FLAG(once)},
     {JSON("print JSON")},

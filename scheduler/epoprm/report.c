@@ -115,6 +115,7 @@ static struct work work_of(const struct record *record, const struct journal_job
                          .wanted = job->wanted,
                          .range = {.min = job->nodes_min, .max = job->nodes_max},
                          .limit = job->limit,
+                         .deadline = job->deadline > 0 ? job->deadline - job->submitted : 0,
                          .phases = phase,
                          .phase_count = 1};
 }

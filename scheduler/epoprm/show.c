@@ -58,6 +58,8 @@ static void take_job(void *to, const struct journal_job *job)
                                        .limit = job->limit,
                                        .left = -1,
                                        .account = job->account,
+                                       .deadline = job->deadline,
+                                       .drop_late = job->drop_late,
                                        .usage = -1,
                                        .reserved = -1};
     if (!jobs->all && job->ended < 0)
@@ -305,6 +307,21 @@ static void print_energy(double joules)
     printf("its nodes have used %.4g %s\n", joules, units[unit]);
 }
 
+/* What became of it, or is to. */
+static void print_deadline(const cJSON *job)
+{
+    double deadline = json_number(job, "deadline", 0), ended = json_number(job, "ended", -1);
+    double ahead = deadline - (ended >= 0 ? ended : wall_seconds());
+    char when[32], seconds[32];
+    rm_clock(deadline, when);
+    term_duration(fabs(ahead), seconds);
+    if (ended >= 0)
+        printf("its deadline was %s: it ended %s %s\n", when, seconds, ahead >= 0 ? "before" : "after");
+    else
+        printf("its deadline is %s, %s %s%s\n", when, ahead >= 0 ? "in" : "over since", seconds,
+               json_true(job, "drop_late") ? "; when it cannot end before, it is given up" : "");
+}
+
 /* How far its account is over its share the daemon knows. */
 static void print_account(const cJSON *job)
 {
@@ -329,6 +346,8 @@ static void print_job(const cJSON *job)
     if (cJSON_HasObjectItem(job, "priority"))
         printf("its priority is %d\n", json_int(job, "priority", 0));
     print_account(job);
+    if (cJSON_HasObjectItem(job, "deadline"))
+        print_deadline(job);
     if (cJSON_HasObjectItem(job, "leaves"))
         printf("it is below %d leaf switch%s\n", json_int(job, "leaves", 0),
                json_int(job, "leaves", 0) == 1 ? "" : "es");

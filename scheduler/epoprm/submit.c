@@ -248,12 +248,29 @@ static int take_account(cJSON *request, const char *text)
     return 0;
 }
 
+static int take_deadline(cJSON *request, const struct options *arguments)
+{
+    double deadline = arguments->deadline ? rm_time(arguments->deadline, wall_seconds()) : 0;
+    if (!arguments->deadline)
+        return 0;
+    if (deadline < 0) {
+        term_complain("submit: --deadline: \"%s\" is no time: 18:30, 2026-12-24, 2026-12-24T18:30, +90m or now+2hours",
+                      arguments->deadline);
+        return -1;
+    }
+    cJSON_AddNumberToObject(request, "deadline", deadline);
+    if (arguments->drop_late)
+        cJSON_AddTrueToObject(request, "drop_late");
+    return 0;
+}
+
 static int complete_request(cJSON *request, const struct options *arguments)
 {
     const char *ranks = arguments->ranks || arguments->nodes ? arguments->ranks : "1";
     if (take_range(request, "ranks", ranks) || take_range(request, "nodes", arguments->nodes) ||
         take_time(request, arguments->time) || take_sizes(arguments->sizes) || take_after(request, arguments->after) ||
-        take_priority(request, arguments->priority) || take_account(request, arguments->account))
+        take_priority(request, arguments->priority) || take_account(request, arguments->account) ||
+        take_deadline(request, arguments))
         return COMMAND_USAGE;
     if (check_program(arguments->words[0]))
         return COMMAND_REFUSED;

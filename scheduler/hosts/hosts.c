@@ -262,6 +262,8 @@ static void list_jobs(void *context, void (*each)(void *to, const struct daemon_
         view.joules = job->joules;
         view.leaves = known ? known->leaves : 0;
         view.priority = job->priority;
+        view.deadline = job->deadline;
+        view.drop_late = job->drop_late;
         view.account = hosts->options->shares ? accounts_of(job->account) : job->account;
         view.usage = usage_of(hosts, view.account);
         view.held = job->on_hold;

@@ -164,6 +164,18 @@ static int write_down(struct hosts *hosts, const struct submission *given, struc
     return journal_commit(hosts->journal, error);
 }
 
+/* What could never be met; one that is wanted early, and no more than that, may be late. */
+static int check_deadline(const struct journal_job *job, struct error *error)
+{
+    if (job->deadline > 0 && job->deadline <= job->submitted)
+        return error_set(error, ERROR_REFUSED, "its deadline is over since %.0f s", job->submitted - job->deadline);
+    if (job->drop_late && job->submitted + job->limit > job->deadline)
+        return error_set(error, ERROR_REFUSED,
+                         "no end is possible before its deadline, which is in %.0f s: it may take %.0f s",
+                         job->deadline - job->submitted, job->limit);
+    return 0;
+}
+
 int hosts_submit(struct hosts *hosts, const struct submission *given, int64_t *number, struct error *error)
 {
     struct journal_job job = {.argv = given->argv,
@@ -173,6 +185,8 @@ int hosts_submit(struct hosts *hosts, const struct submission *given, int64_t *n
                               .limit = given->limit,
                               .once = given->once,
                               .account = given->account,
+                              .deadline = given->deadline,
+                              .drop_late = given->drop_late && given->deadline > 0,
                               .reason = "",
                               .state = "waiting",
                               .started = -1,
@@ -190,6 +204,10 @@ int hosts_submit(struct hosts *hosts, const struct submission *given, int64_t *n
         return error_memory(error);
     job.name = name;
     job.submitted = hosts_now(hosts);
+    if (check_deadline(&job, error)) {
+        free(name);
+        return -1;
+    }
     bool known = !write_down(hosts, given, &job, number, error) && take_known_job(hosts, &job, error);
     free(name);
     if (known)
@@ -398,10 +416,26 @@ void hosts_end_ask(struct hosts_job *job, const char *outcome, const char *why)
     tell_attendant(job);
 }
 
+/* Its limit is for its largest size. */
+static void end_for_deadline(struct hosts_job *job, double now)
+{
+    bool waits = job->state == JOB_WAITING;
+    if (!job->drop_late || job->state == JOB_ENDING || now + (waits ? job->limit : 0) <= job->deadline)
+        return;
+    if (waits)
+        hosts_end_ask(job, "cancelled", "deadline: no end is possible before it any more");
+    else
+        hosts_end_ask(job, "failed", "deadline: it was to have ended by now");
+}
+
 void hosts_end_late(struct hosts *hosts)
 {
     double now = hosts_now(hosts);
     char why[HOSTS_REASON_MAX];
+    for (struct hosts_job *job = hosts->jobs, *next; job; job = next) {
+        next = job->next;
+        end_for_deadline(job, now);
+    }
     for (struct hosts_job *job = hosts->jobs, *next; job; job = next) {
         next = job->next;
         if (job->state == JOB_WAITING || job->state == JOB_ENDING || hosts_jobs_limit_left(job, now) > 0)
@@ -530,9 +564,10 @@ static void take_job(void *to, const struct journal_job *given)
     if (hosts_may_queue(job))
         snprintf(job->state == JOB_ENDING ? job->why : job->reason, HOSTS_REASON_MAX, "%s", from->reason);
     if (job->state == JOB_ENDING)
-        job->outcome = job->leaves && job->saved                  ? "waiting"
-                       : !strncmp(from->reason, "time limit", 10) ? "failed"
-                                                                  : "cancelled";
+        job->outcome = job->leaves && job->saved ? "waiting"
+                       : !strncmp(from->reason, "time limit", 10) || !strncmp(from->reason, "deadline", 8)
+                           ? "failed"
+                           : "cancelled";
 }
 
 static void check_holding(void *to, const struct journal_holding *holding)

@@ -425,6 +425,8 @@ static void copy_from_journal(struct hosts_job *job, const struct journal_job *f
     job->wanted = from->wanted;
     job->limit = from->limit;
     job->once = from->once;
+    job->deadline = from->deadline;
+    job->drop_late = from->drop_late;
     job->kind = kind_named(from->kind);
     job->submitted = from->submitted;
     job->started = from->started;
@@ -527,8 +529,13 @@ void hosts_jobs_free(struct hosts *hosts)
 
 /* ---- What the core is told of a job ------------------------------------------------------------- */
 
-/* For a job without --time: what policies reckon with. It is not ended then. */
-static const double supposed_limit = 3600;
+/* For a job without --time: what policies reckon with. It is not ended then. With a deadline it is not taken to be late
+ * already. */
+static double suppose_limit(const struct hosts_job *job)
+{
+    const double usual = 3600, share = 0.5, least = 1;
+    return job->deadline > 0 ? fmax(least, fmin(usual, share * (job->deadline - job->submitted))) : usual;
+}
 
 /* One that runs can be resized when it has said what it is; where it has refused, it is left alone for a while. */
 static epop_policy_kind_t kind_now(const struct hosts_job *job)
@@ -554,7 +561,8 @@ static struct core_job describe_job(const struct hosts_job *job)
     given.promised = fmax(job->reserved, 0);
     given.in_order = job->pool;
     given.balances = job->balances && job->kind >= EPOP_MALLEABLE;
-    given.limit = job->limit > 0 ? job->limit : supposed_limit;
+    given.deadline = job->deadline;
+    given.limit = job->limit > 0 ? job->limit : suppose_limit(job);
     given.range = job->range;
     if (job->program.known) {
         given.range = job->program.range;

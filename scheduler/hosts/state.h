@@ -84,11 +84,13 @@ struct hosts_job {
     epop_policy_range_t range; /* before its program has said what it accepts; its sizes are owned */
     int64_t *after;            /* jobs that have to end before */
     int after_count;
-    char *account; /* that it is counted for, as its user says; "": nothing was said */
-    int priority;  /* the higher, the earlier in the queue */
-    bool on_hold;  /* it comes into the queue when it is released */
-    bool leaves;   /* it is being saved, and will wait again */
-    char *saved;   /* the checkpoint that it goes on from; NULL: it begins anew */
+    double deadline; /* when it is wanted to have ended; 0: nothing was said */
+    bool drop_late;  /* it is given up when it cannot meet that any more, and ended at that time */
+    char *account;   /* that it is counted for, as its user says; "": nothing was said */
+    int priority;    /* the higher, the earlier in the queue */
+    bool on_hold;    /* it comes into the queue when it is released */
+    bool leaves;     /* it is being saved, and will wait again */
+    char *saved;     /* the checkpoint that it goes on from; NULL: it begins anew */
     bool once;
     bool pool; /* all its processes are there from the start */
     epop_policy_kind_t kind;

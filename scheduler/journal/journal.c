@@ -146,38 +146,48 @@ static int insert_words(struct journal *journal, int64_t number, const struct jo
                      job->wanted, job->limit, (int)job->once, job->submitted);
 }
 
-/* And what it is counted for. */
-static int insert_job(struct journal *journal, int64_t number, const struct journal_job *job, struct error *error)
+/* What its user says besides. */
+static int insert_wishes(struct journal *journal, int64_t number, const struct journal_job *job, struct error *error)
+{
+    if (job->account && *job->account &&
+        store_run(journal, "a job's account", error, "INSERT INTO account VALUES(?,?)", "ls", number, job->account))
+        return -1;
+    return job->deadline > 0 ? store_run(journal, "a job's deadline", error, "INSERT INTO deadline VALUES(?,?,?)",
+                                         "ldi", number, job->deadline, (int)job->drop_late)
+                             : 0;
+}
+
+/* number: its own, or 0, and it gets one. */
+static int insert_job(struct journal *journal, int64_t *number, const struct journal_job *job, struct error *error)
 {
     char *argv = text_of_words(job->argv), *environment = text_of_words(job->environment);
     int failed =
-        argv && environment ? insert_words(journal, number, job, argv, environment, error) : error_memory(error);
+        argv && environment ? insert_words(journal, *number, job, argv, environment, error) : error_memory(error);
     free(argv);
     free(environment);
-    if (failed || !job->account || !*job->account)
-        return failed;
-    return store_run(journal, "a job's account", error, "INSERT INTO account VALUES(?,?)", "ls",
-                     (long long)sqlite3_last_insert_rowid(journal->database), job->account);
-}
-
-/* An account's row has its job's number as its own, too. */
-int journal_job_add(struct journal *journal, const struct journal_job *job, int64_t *number, struct error *error)
-{
-    if (insert_job(journal, 0, job, error))
+    if (failed)
         return -1;
     *number = sqlite3_last_insert_rowid(journal->database);
-    return 0;
+    return insert_wishes(journal, *number, job, error);
+}
+
+int journal_job_add(struct journal *journal, const struct journal_job *job, int64_t *number, struct error *error)
+{
+    *number = 0;
+    return insert_job(journal, number, job, error);
 }
 
 int journal_job_put(struct journal *journal, const struct journal_job *job, struct error *error)
 {
-    return insert_job(journal, job->number, job, error);
+    int64_t number = job->number;
+    return insert_job(journal, &number, job, error);
 }
 
 /* Those that end before that time, or have that number; 0: none has. */
 static int forget_jobs(struct journal *journal, int64_t job, double before, struct error *error)
 {
-    static const char *const tables[] = {"stay", "resize", "energy", "queueing", "account", "dependency", "event"};
+    static const char *const tables[] = {"stay",    "resize",   "energy",     "queueing",
+                                         "account", "deadline", "dependency", "event"};
     static const char those[] = "(SELECT number FROM job WHERE number=? OR (ended >= 0 AND ended < ?))";
     char sql[160];
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
@@ -272,7 +282,9 @@ static void job_row(sqlite3_stmt *row, void *to)
                               .started = sqlite3_column_double(row, 17),
                               .ended = sqlite3_column_double(row, 18),
                               .status = sqlite3_column_int(row, 19),
-                              .account = store_text(row, 20)};
+                              .account = store_text(row, 20),
+                              .deadline = sqlite3_column_double(row, 21),
+                              .drop_late = sqlite3_column_int(row, 22)};
     if (argv && environment)
         reader->each(reader->to, &job);
     else
@@ -281,22 +293,24 @@ static void job_row(sqlite3_stmt *row, void *to)
     free_words(environment);
 }
 
-#define JOBS_OF(account, table)                                                                                        \
+#define JOBS_OF(wishes, tables)                                                                                        \
     "SELECT number, job.name, kind, argv, cwd, environment, output, ranks_min, ranks_max, nodes_min, nodes_max,"       \
-    " wanted, limit_seconds, once, state, reason, submitted, started, ended, status, " account " FROM job " table      \
+    " wanted, limit_seconds, once, state, reason, submitted, started, ended, status, " wishes " FROM job " tables      \
     " WHERE ?1 OR ended < 0 ORDER BY number"
 
 int journal_jobs(struct journal *journal, bool ended, void (*each)(void *to, const struct journal_job *job), void *to,
                  struct error *error)
 {
     struct job_reader reader = {.each = each, .to = to};
-    bool accounts;
-    if (has_table(journal, "account", &accounts, error))
+    bool wishes;
+    if (has_table(journal, "deadline", &wishes, error))
         return -1;
-    int failed =
-        store_rows(journal, job_row, &reader, error,
-                   accounts ? JOBS_OF("account.name", "LEFT JOIN account ON account.job = number") : JOBS_OF("''", ""),
-                   "i", (int)ended);
+    int failed = store_rows(journal, job_row, &reader, error,
+                            wishes ? JOBS_OF("account.name, deadline.time, drop_late",
+                                             "LEFT JOIN account ON account.job = number"
+                                             " LEFT JOIN deadline ON deadline.job = number")
+                                   : JOBS_OF("'', 0, 0", ""),
+                            "i", (int)ended);
     return !failed && reader.failed ? error_set(error, ERROR_FAILED, "%s: a job's words cannot be read", journal->path)
                                     : failed;
 }

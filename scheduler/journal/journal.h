@@ -67,6 +67,8 @@ struct journal_job {
     double limit;                                           /* seconds */
     bool once;
     const char *account; /* that it is counted for, as its user says; ""; NULL: nothing was said */
+    double deadline;     /* when it is wanted to have ended; 0: nothing was said */
+    bool drop_late;      /* it is given up when it cannot meet that any more, and ended at that time */
     const char *state;   /* "waiting", "starting", "running", "adapting", "ending", "done", "failed", "cancelled" */
     const char *reason;  /* of that state; "" */
     double submitted, started, ended;

@@ -240,7 +240,9 @@ static const char *const later_tables =
     " time REAL NOT NULL);"
     "CREATE TABLE IF NOT EXISTS queueing(job INTEGER PRIMARY KEY REFERENCES job(number), priority INTEGER NOT NULL,"
     " held INTEGER NOT NULL, leaves INTEGER NOT NULL, saved TEXT NOT NULL);"
-    "CREATE TABLE IF NOT EXISTS account(job INTEGER PRIMARY KEY REFERENCES job(number), name TEXT NOT NULL);";
+    "CREATE TABLE IF NOT EXISTS account(job INTEGER PRIMARY KEY REFERENCES job(number), name TEXT NOT NULL);"
+    "CREATE TABLE IF NOT EXISTS deadline(job INTEGER PRIMARY KEY REFERENCES job(number), time REAL NOT NULL,"
+    " drop_late INTEGER NOT NULL);";
 
 /* -1: the line says why. */
 static int version_of(struct journal *journal, struct error *error)
