@@ -312,6 +312,12 @@ static bool give_due(struct gain_round *round, struct gain_job *job, int nodes)
     return made;
 }
 
+/* It cannot grow later, and a larger size would do. */
+static bool makes_it_late(const struct gain_job *job, int nodes)
+{
+    return !gain_job_grows(job->job) && gain_job_haste(job, gain_job_seconds(job, nodes)) > job->weight;
+}
+
 /* What others were promised comes first, unless its own time has come. */
 static bool serve_due(struct gain_round *round, const epop_policy_job_t *waiting)
 {
@@ -320,7 +326,9 @@ static bool serve_due(struct gain_round *round, const epop_policy_job_t *waiting
     for (int i = 0; i < round->running; i++)
         round->jobs[i].movable = round->jobs[i].movable || round->jobs[i].bound > 0;
     for (int nodes = job.top; nodes > 0; nodes = gain_job_flexible(waiting) ? gain_job_fit(&job, nodes * 3 / 4) : 0)
-        if (((promised && nodes == job.top) || gain_round_in_room(round, &job, nodes)) && give_due(round, &job, nodes))
+        if (((promised && nodes == job.top) ||
+             (gain_round_in_room(round, &job, nodes) && !makes_it_late(&job, nodes))) &&
+            give_due(round, &job, nodes))
             return true;
     return false;
 }

@@ -92,11 +92,23 @@ static void weigh_jobs(struct gain_round *round, const struct user *users, int c
     }
 }
 
+/* Where accounts have shares it is not what users hold now that counts, but what their accounts have used. */
+static void weigh_accounts(struct gain_round *round)
+{
+    for (int i = 0; i < round->count; i++)
+        if (round->jobs[i].job->usage > 1)
+            round->jobs[i].weight *= pow(round->jobs[i].job->usage, -round->options->fairness);
+}
+
 /* Lowers the weights of the jobs whose users hold more than their share. */
 static void weigh_users(struct gain_round *round)
 {
     if (round->options->fairness <= 0 || round->count < 2)
         return;
+    if (round->jobs->job->account) {
+        weigh_accounts(round);
+        return;
+    }
     struct user *users = calloc((size_t)round->count, sizeof *users);
     if (!users)
         return;
