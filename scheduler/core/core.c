@@ -166,7 +166,7 @@ static void keep_running(struct core *core, double now)
 {
     for (size_t i = 0; i < core->easy.count; i++) {
         const struct yardstick_job *there = &core->easy.jobs[i];
-        const struct job *job = there->end > now || there->ended ? NULL : jobs_find(&core->jobs, there->id);
+        const struct job *job = there->end > now || there->ended ? NULL : jobs_find(&core->jobs, there->turn.id);
         if (job && job->view.state != EPOP_POLICY_WAITS && job_is_as_wanted(job) &&
             fabs(job->view.started - there->start) <= YARDSTICK_ROUNDED)
             yardstick_goes_on(&core->easy, i, now);
@@ -189,7 +189,7 @@ static void show_easy(struct core *core, double now)
     plan_easy(core, now);
     for (size_t i = 0; i < easy->count; i++) {
         const struct yardstick_job *from = &easy->jobs[i];
-        struct job *job = from->ended ? NULL : jobs_find(&core->jobs, from->id);
+        struct job *job = from->ended ? NULL : jobs_find(&core->jobs, from->turn.id);
         if (job)
             job->view.easy_start = from->start, job->view.easy_end = from->end;
         if (isfinite(from->start))
@@ -229,8 +229,9 @@ static void change_turns(struct core *core, double now)
         return;
     plan_easy(core, now);
     for (size_t i = 0; i < core->easy.count; i++) {
-        const struct job *job = jobs_find(&core->jobs, core->easy.jobs[i].id);
-        core->easy.jobs[i].latest = job ? job->latest : core->easy.jobs[i].latest;
+        struct turn *turn = &core->easy.jobs[i].turn;
+        const struct job *job = jobs_find(&core->jobs, turn->id);
+        *turn = job ? job_turn(job) : *turn;
     }
     yardstick_sort(&core->easy);
 }
@@ -243,21 +244,18 @@ static void show_usage(const struct job_queue *queue)
     }
 }
 
-static void show_shares(struct core *core)
-{
-    show_usage(&core->running);
-    show_usage(&core->waiting);
-}
-
 /* Brings the view up to that time. */
 static void show_state(struct core *core, double now)
 {
     epop_policy_state_t *view = &core->view;
     pass_time(core, now);
-    if (give_up_deadlines(core, now) | (has_shares(core) && shares_rank(&core->shares)))
+    bool late = give_up_deadlines(core, now), ranks = has_shares(core) && shares_rank(&core->shares);
+    if (late || ranks)
         change_turns(core, now);
-    if (has_shares(core))
-        show_shares(core);
+    if (has_shares(core)) {
+        show_usage(&core->running);
+        show_usage(&core->waiting);
+    }
     view->now = now;
     view->idle = nodes_under_cap(&core->nodes, view->power_cap);
     view->down = core->nodes.down;
@@ -340,6 +338,8 @@ static int check_job(const struct core *core, const struct core_job *job, struct
         return -1;
     if (!(isfinite(job->limit) && job->limit > 0))
         return error_set(error, ERROR_FAILED, "job %lld: a limit of %g s", id, job->limit);
+    if (!(isfinite(job->deadline) && job->deadline >= 0))
+        return error_set(error, ERROR_FAILED, "job %lld: a deadline at %g", id, job->deadline);
     if (!(isfinite(job->bytes) && job->bytes >= 0))
         return error_set(error, ERROR_FAILED, "job %lld: a resize moves %g bytes", id, job->bytes);
     return check_phases(job, error);
@@ -352,16 +352,9 @@ static int check_submission(const struct core *core, const struct core_job *job,
     return check_job(core, job, error);
 }
 
-static int follow(struct core *core, const epop_policy_job_t *job)
+static int follow(struct core *core, const struct job *job)
 {
-    const struct yardstick_job there = {.id = job->id,
-                                        .priority = job->priority,
-                                        .promised = ((const struct job *)job)->promised,
-                                        .account = ((const struct job *)job)->account,
-                                        .latest = ((const struct job *)job)->latest,
-                                        .submitted = job->submitted,
-                                        .nodes = job->wanted,
-                                        .seconds = job->limit};
+    const struct yardstick_job there = {.turn = job_turn(job), .nodes = job->view.wanted, .seconds = job->view.limit};
     return yardstick_add(&core->easy, &there);
 }
 
@@ -372,7 +365,7 @@ static int begin_easy(struct core *core)
         bool runs = i < core->running.count;
         const epop_policy_job_t *job =
             runs ? job_queue_items(&core->running)[i] : job_queue_items(&core->waiting)[i - core->running.count];
-        if (follow(core, job))
+        if (follow(core, (const struct job *)job))
             return -1;
         if (runs)
             yardstick_started(&core->easy, job->id, job->started);
@@ -385,7 +378,7 @@ static int begin_easy(struct core *core)
 static int follow_new(struct core *core, const struct job *job)
 {
     core->flexible |= job->view.kind != EPOP_RIGID;
-    return core->follows ? follow(core, &job->view) : 0;
+    return core->follows ? follow(core, job) : 0;
 }
 
 /* Under EASY backfilling it has the same place. */

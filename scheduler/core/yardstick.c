@@ -17,20 +17,10 @@ void yardstick_free(struct yardstick *yardstick)
     *yardstick = (struct yardstick){0};
 }
 
-static struct turn turn_of(const struct yardstick_job *job)
-{
-    return (struct turn){.priority = job->priority,
-                         .promised = job->promised,
-                         .account = job->account,
-                         .latest = job->latest,
-                         .submitted = job->submitted,
-                         .id = job->id};
-}
-
 static int by_turn(const void *one, const void *other)
 {
-    struct turn a = turn_of(one), b = turn_of(other);
-    return turn_compare(&a, &b);
+    const struct yardstick_job *a = one, *b = other;
+    return turn_compare(&a->turn, &b->turn);
 }
 
 /* There must be room. */
@@ -46,16 +36,8 @@ static void insert(struct yardstick *yardstick, const struct yardstick_job *job)
 int yardstick_add(struct yardstick *yardstick, const struct yardstick_job *given)
 {
     size_t more = yardstick->count + 1;
-    struct yardstick_job job = {.id = given->id,
-                                .priority = given->priority,
-                                .promised = given->promised,
-                                .account = given->account,
-                                .latest = given->latest,
-                                .submitted = given->submitted,
-                                .nodes = given->nodes,
-                                .seconds = given->seconds,
-                                .start = INFINITY,
-                                .end = INFINITY};
+    struct yardstick_job job = {
+        .turn = given->turn, .nodes = given->nodes, .seconds = given->seconds, .start = INFINITY, .end = INFINITY};
     if (array_reserve(&yardstick->jobs, &yardstick->room, more, sizeof *yardstick->jobs) ||
         array_reserve(&yardstick->uses, &yardstick->uses_room, more, sizeof *yardstick->uses))
         return -1;
@@ -66,7 +48,7 @@ int yardstick_add(struct yardstick *yardstick, const struct yardstick_job *given
 static struct yardstick_job *find(struct yardstick *yardstick, int64_t id)
 {
     for (size_t i = yardstick->count; i-- > 0;)
-        if (yardstick->jobs[i].id == id)
+        if (yardstick->jobs[i].turn.id == id)
             return &yardstick->jobs[i];
     return NULL;
 }
@@ -74,16 +56,13 @@ static struct yardstick_job *find(struct yardstick *yardstick, int64_t id)
 void yardstick_turn(struct yardstick *yardstick, const struct turn *turn)
 {
     struct yardstick_job *job = find(yardstick, turn->id);
-    struct turn before = job ? turn_of(job) : *turn;
-    if (!job || !turn_compare(&before, turn))
+    if (!job || !turn_compare(&job->turn, turn))
         return;
     struct yardstick_job moved = *job;
     size_t behind = (size_t)(yardstick->jobs + yardstick->count - (job + 1));
     memmove(job, job + 1, behind * sizeof *job);
     yardstick->count--;
-    moved.priority = turn->priority;
-    moved.promised = turn->promised;
-    moved.latest = turn->latest;
+    moved.turn = *turn;
     insert(yardstick, &moved);
 }
 
@@ -208,7 +187,7 @@ static void start_job(struct ahead *ahead, size_t place)
 /* It has not come yet, has started, or is too large. */
 static bool is_none(const struct ahead *ahead, const struct yardstick_job *job)
 {
-    return !job || job->submitted > ahead->time || job->nodes > ahead->up;
+    return !job || job->turn.submitted > ahead->time || job->nodes > ahead->up;
 }
 
 /* The first one that does not fit. */

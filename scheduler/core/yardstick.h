@@ -15,12 +15,7 @@
 #define YARDSTICK_ROUNDED 1e-3 /* seconds: sums of times are rounded */
 
 struct yardstick_job {
-    int64_t id;
-    int priority;
-    uint64_t promised;             /* as in struct turn */
-    const struct account *account; /* the same */
-    double latest;                 /* the same */
-    double submitted;
+    struct turn turn;
     int nodes;
     double seconds;    /* that it takes at these nodes: its limit, or as it turned out */
     double start, end; /* infinite: not known; it waits behind many others */

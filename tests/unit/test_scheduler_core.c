@@ -214,6 +214,8 @@ static void test_who_has_to_start_first_for_its_deadline_comes_first(void **stat
     core_state(core, 91);
     assert_int_equal(core_state(core, 91)->waiting[1]->id, 4);
     assert_int_equal(core_state(core, 92)->waiting[1]->id, 1);
+    const struct core_job never = until(rigid(5, 1, 10), INFINITY);
+    refused(core_submit(core, 92, &never, &error), &error, "job 5: a deadline at inf");
 }
 
 static void test_a_promise_keeps_its_place_before_deadlines(void **state)

@@ -103,7 +103,7 @@ static void look(struct yardstick *yardstick, double now)
     yardstick_plan(yardstick, now, NODES);
     for (size_t i = 0; i < yardstick->count; i++)
         if (yardstick->jobs[i].start <= now)
-            jobs[yardstick->jobs[i].id].seen = yardstick->jobs[i].start;
+            jobs[yardstick->jobs[i].turn.id].seen = yardstick->jobs[i].start;
 }
 
 /* Asked when a job comes, and else at times of its own: not when one ends there. */
@@ -113,8 +113,8 @@ static void play_yardstick(void)
     int next = 0;
     for (double now = 0; next < JOBS || yardstick.count > 0;) {
         for (; next < JOBS && jobs[next].submitted <= now; next++)
-            assert_int_equal(yardstick_add(&yardstick, &(struct yardstick_job){.id = next,
-                                                                               .submitted = jobs[next].submitted,
+            assert_int_equal(yardstick_add(&yardstick, &(struct yardstick_job){.turn.id = next,
+                                                                               .turn.submitted = jobs[next].submitted,
                                                                                .nodes = jobs[next].nodes,
                                                                                .seconds = jobs[next].seconds}),
                              0);
@@ -144,12 +144,13 @@ static void test_nodes_that_go_and_come(void **state)
     struct yardstick yardstick = {0};
     (void)state;
     for (int i = 0; i < 2; i++)
-        assert_int_equal(yardstick_add(&yardstick, &(struct yardstick_job){.id = i, .nodes = 4, .seconds = 100}), 0);
+        assert_int_equal(yardstick_add(&yardstick, &(struct yardstick_job){.turn.id = i, .nodes = 4, .seconds = 100}),
+                         0);
     yardstick_plan(&yardstick, 0, 4);
     yardstick_plan(&yardstick, 30, 0);
     yardstick_plan(&yardstick, 150, 0);
     assert_int_equal(yardstick.count, 1);
-    assert_int_equal(yardstick.jobs[0].id, 1);
+    assert_int_equal(yardstick.jobs[0].turn.id, 1);
     yardstick_plan(&yardstick, 200, 4);
     assert_float_equal(yardstick.jobs[0].start, 200, 0);
     yardstick_free(&yardstick);
