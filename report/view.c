@@ -159,14 +159,14 @@ static bool tables_add_stays(cJSON *json, const struct schedule *schedule, const
     return done && !table.failed;
 }
 
-/* The share is that of the jobs whose slowdown is not larger. */
+/* The share is that of the jobs whose slowdown is not larger. An account stands in the place of the user. */
 static void add_job(struct rows *rows, const struct schedule_job *job, double share)
 {
-    static const char *const before[] = {"user", "kind", "submit", "wait"}, *const after[] = {"resizes", "outcome",
-                                                                                              "joules"};
+    static const char *const before[] = {"kind", "submit", "wait"}, *const after[] = {"resizes", "outcome", "joules"};
     rows_next(rows);
     rows_number(rows, job->id);
     rows_text(rows, job->name);
+    rows_member(rows, job->json, cJSON_HasObjectItem(job->json, "account") ? "account" : "user");
     for (size_t i = 0; i < sizeof before / sizeof *before; i++)
         rows_member(rows, job->json, before[i]);
     rows_number(rows, job->slowdown);

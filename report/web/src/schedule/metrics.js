@@ -10,6 +10,7 @@ const METRICS = [
     ['network_utilisation', 'utilisation of the network', '%'], ['file_system_utilisation', 'utilisation of the file system', '%'],
     ['joules', 'energy', 'J'], ['peak_watts', 'highest power', 'W'],
     ['spread', 'leaf switches of a job over the fewest possible', ''], ['jobs', 'jobs', ''], ['done', 'jobs that were done', ''],
+    ['deadlines', 'jobs with a deadline', ''], ['missed', 'jobs that missed it', ''], ['mean_lateness', 'mean of what these were late, if done', 's'],
     ['backfilled', 'backfilled jobs', ''], ['requeues', 'jobs put back into the queue', ''], ['resizes', 'resizes', ''],
     ['grown', 'resizes to more nodes', ''], ['shrunk', 'resizes to fewer nodes', ''], ['refused', 'refused resizes', ''],
     ['mean_latency', 'from decision to commit', 's'], ['max_latency', 'longest of these', 's'],
