@@ -770,6 +770,7 @@ static void test_many_jobs_are_found(void **state)
 /* ---- Any sequence of calls ---- */
 
 static uint64_t seed;
+static bool wishes; /* there are shares and deadlines */
 
 static int any(int below)
 {
@@ -801,7 +802,7 @@ static void decide_anything(const void *settings, const epop_policy_state_t *sta
 static void check(struct core *any_core, double now)
 {
     const epop_policy_state_t *view = core_state(any_core, now);
-    int held = 0, coming = 0, idle = 0, down = 0;
+    int held = 0, coming = 0, idle = 0, down = 0, counted = 0;
     for (int i = 0; i < view->running_count; i++) {
         const epop_policy_job_t *job = view->running[i];
         int holds = job->nodes > job->target ? job->nodes : job->target;
@@ -816,7 +817,7 @@ static void check(struct core *any_core, double now)
     for (int i = 1; i < view->waiting_count; i++) {
         const epop_policy_job_t *one = view->waiting[i - 1], *next = view->waiting[i];
         bool before = one->submitted < next->submitted || (one->submitted == next->submitted && one->id < next->id);
-        assert_true(one->priority > next->priority || (one->priority == next->priority && before));
+        assert_true(one->priority > next->priority || (one->priority == next->priority && (before || wishes)));
         assert_true(next->state == EPOP_POLICY_WAITS && !next->nodes);
     }
     for (int i = 0; i < view->node_count; i++) {
@@ -824,6 +825,9 @@ static void check(struct core *any_core, double now)
         down += view->nodes[i].state == EPOP_NODE_DOWN;
         assert_true((view->nodes[i].state == EPOP_NODE_BUSY) == (view->nodes[i].job >= 0));
     }
+    for (size_t i = 0; i < core_shares(any_core)->count; i++)
+        counted += core_shares(any_core)->items[i]->nodes;
+    assert_int_equal(counted, wishes ? held : 0);
     assert_int_equal(held + idle + down, view->node_count);
     assert_true(view->idle == idle && view->down == down && view->coming == coming);
 }
@@ -864,17 +868,36 @@ static void check_decisions(struct decisions decisions)
     }
 }
 
+static struct core_job any_job(int64_t id, int nodes, double now)
+{
+    static const char *const accounts[] = {"alice", "bob", "carol"};
+    int wanted = 1 + any(nodes);
+    struct core_job job = any(3) ? malleable(id, wanted, 1, nodes, 1 + any(40)) : rigid(id, wanted, 9);
+    if (!wishes)
+        return job;
+    job.account = accounts[any(3)];
+    job.deadline = any(2) ? now + 1 + any(90) : 0;
+    return job;
+}
+
+/* A policy that follows EASY has its schedule made, too. */
 static void any_sequence(void)
 {
     struct policy policy = of(decide_anything);
+    policy.table.follows_easy = any(2) ? follows : NULL;
     int nodes = 1 + any(150);
     struct core *any_core = core_create(nodes, &no_costs, 0);
+    struct shares shares;
     struct error why;
     int64_t last = 0;
+    if (wishes) {
+        told(shares_read(&shares, "alice=2,bob=1", 20, &why), &why);
+        assert_int_equal(core_set_shares(any_core, &shares), 0);
+        shares_free(&shares);
+    }
     for (double now = 0; now < 150; now += any(2)) {
-        int wanted = 1 + any(nodes);
         if (any(3) == 0)
-            submit(any_core, now, any(3) ? malleable(++last, wanted, 1, nodes, 1 + any(40)) : rigid(++last, wanted, 9));
+            submit(any_core, now, any_job(++last, nodes, now));
         if (last)
             tell_anything(any_core, now, 1 + any((int)last));
         core_node(any_core, any(nodes), any(3), &why);
@@ -888,8 +911,9 @@ static void any_sequence(void)
 static void test_any_sequence_of_calls(void **state)
 {
     (void)state;
-    for (int i = 0; i < 60; i++) {
+    for (int i = 0; i < 120; i++) {
         seed = (uint64_t)i + 1;
+        wishes = i % 2;
         any_sequence();
     }
 }

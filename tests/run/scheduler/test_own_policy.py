@@ -87,6 +87,24 @@ def test_what_it_is_asked_and_answers_is_by_the_schema(space):
     assert later and set(later) == {7}, answered
 
 
+def test_it_sees_accounts_and_deadlines(space):
+    inner = in_python(space, "for job in state.waiting:\n"
+                             "    if job.wanted <= plan.idle:\n"
+                             "        due = getattr(job, 'deadline', 0)\n"
+                             "        plan.start(job, job.wanted, f'{job.account} {job.usage:.1f} {due:.0f}')")
+    outer = policy(space, f"#!/bin/sh\ntee -a asked | {inner}\n", name="between.sh")
+    phases = [{"name": "all", "iterations": 10, "seconds": 40}]
+    jobs = [{"nodes": 4, "phases": phases, **more} for more in ({"account": "a"}, {"account": "a", "submit": 1}, {"user": 7, "submit": 2, "deadline": 300})]
+    path = space.directory / "jobs.json"
+    path.write_text(json.dumps({"schema": "epop.workload", "version": 1, "machine": {"nodes": 4}, "jobs": jobs}))
+    result = epopsim(space, "--policy", outer, "--shares", "a=1,7=3", "-o", "out.json", path)
+    assert result.status == 0 and result.err == "", result
+    [run] = json.loads((space.directory / "out.json").read_text())["runs"]
+    assert [each["reason"] for each in run["decisions"]] == ["a 0.0 0", "7 0.0 302", "a 2.0 0"]
+    for line in (space.directory / "asked").read_text().splitlines():
+        validate("policy", json.loads(line), "question")
+
+
 def test_a_run_of_it_can_be_replayed(space):
     words = ["--malleable", "0.5", trace(space)]
     assert epopsim(space, "--policy", IN_PYTHON, "-o", "out.json", *words).status == 0
