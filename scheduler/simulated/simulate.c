@@ -263,20 +263,20 @@ static int make_promise(struct run *run, struct play *play, const struct decisio
     return run->exact && run_add_event(run, &event) ? error_memory(error) : 0;
 }
 
-/* Where the order changes by itself all are that were not promised a start before; a promise keeps a job's place. */
-static bool is_behind(const struct run *run, const struct play *other, const struct play *play)
+/* Where the order changes by itself a promise keeps a job's place before all that were not promised anything before. */
+static bool is_behind(const struct play *other, const struct play *play)
 {
-    if (!run->reorders)
-        return other > play;
     return other != play && !(other->promised && other->promise_made <= play->promise_made);
 }
 
 /* Nodes that the jobs behind this one have taken since the promise. */
 static int nodes_taken_behind(const struct run *run, const struct play *play)
 {
+    const struct play *other = run->reorders ? run->plays : play + 1;
     int nodes = 0;
-    for (const struct play *other = run->plays; other < run->plays + run->count && other->state != PLAY_AHEAD; other++)
-        if (other->state == PLAY_RUNS && other->record->start >= play->promise_made && is_behind(run, other, play))
+    for (; other < run->plays + run->count && other->state != PLAY_AHEAD; other++)
+        if (other->state == PLAY_RUNS && other->record->start >= play->promise_made &&
+            (!run->reorders || is_behind(other, play)))
             nodes += other->nodes;
     return nodes;
 }
