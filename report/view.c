@@ -360,7 +360,7 @@ static bool add_run(cJSON *list, const struct schedule *schedule, const struct s
     bool done =
         ranking_make(&ranking, run) == 0 && cJSON_AddStringToObject(json, "policy", run->policy) &&
         cJSON_AddStringToObject(json, "options", run->options) && add_copy(json, "metrics", run->json) &&
-        cJSON_AddNumberToObject(json, "count", (double)run->job_count) &&
+        add_copy(json, "accounts", run->json) && cJSON_AddNumberToObject(json, "count", (double)run->job_count) &&
         tables_add_stays(json, schedule, run, limits->stays, limits->rows) &&
         tables_add_jobs(json, &ranking, limits->jobs) && tables_add_decisions(json, run, &ranking, limits->decisions) &&
         tables_add_events(json, run, limits->events) && curves_add_waiting(json, schedule, run, limits->points) &&

@@ -415,3 +415,15 @@ def test_the_page_says_where_it_comes_from(browser, page):
 @pytest.mark.parametrize("name", SCHEDULES)
 def test_the_schedules_of_these_tests_are_valid(name):
     schedules.checked(SCHEDULES[name]())
+
+
+def test_accounts_and_deadlines(space):
+    """What accounts with shares have used, and who stands in the place of the user."""
+    value, path = simulate(space, "--policy", "easy,gain", "--shares", "physics=2,*=1", job.ROOT / "schema/examples/workload/valid/wishes.json")
+    rows = {row["metric"]: row for row in table(space, path, "metrics")}
+    assert rows["jobs with a deadline"]["easy"] == "2" and rows["jobs that missed it"]["gain"] == "0"
+    by = {one["account"]: one for one in value["runs"][1]["accounts"]}
+    for account, share in (("physics", 2), ("chemistry-2", 1)):
+        assert float(rows[f"usage of {account} over its share of {share}"]["gain"]) == by[account]["usage"]
+        assert float(rows[f"mean wait of {account}"]["gain"]) == by[account]["mean_wait"]
+    assert {row["user"] for row in table(space, path, "slowdown")} == set(by)

@@ -1,5 +1,5 @@
 // The figures of each policy side by side, and their ratios to the first.
-import { percent, plural, seconds } from '../format.js';
+import { digits, percent, plural, seconds } from '../format.js';
 import { sentences } from './common.js';
 
 const METRICS = [
@@ -49,13 +49,25 @@ function lead(model) {
         (wait !== null ? `, mean wait ${seconds(wait)}.` : '.');
 }
 
+const MOST_ACCOUNTS = 20;
+
+/* What accounts with shares have used, and how long they waited; of runs of the same jobs, they are the same in all. */
+function accountRows({ runs }) {
+    const rowOf = (title, unit, at, key) => {
+        const values = runs.map(({ accounts }) => accounts[at] ? accounts[at][key] : null);
+        return [title, unit, ...values, ...values.slice(1).map((value) => ratio(value, values[0]))];
+    };
+    return runs[0].accounts.slice(0, MOST_ACCOUNTS).reduce((rows, { account, share }, at) => [...rows,
+        rowOf(`usage of ${account} over its share of ${digits(share)}`, '', at, 'usage'), rowOf(`mean wait of ${account}`, 's', at, 'mean_wait')], []);
+}
+
 function table(model) {
     const [first, ...others] = model.runs;
     return {
         columns: [['metric'], ['unit', 'unit'], ...model.runs.map((run) => [run.label, 'row']),
             ...others.map((run) => [`${run.label} / ${first.label}`])],
         rows: known(model).map(([key, title, unit]) => [title, unit, ...model.runs.map((run) => valueOf(run, key)),
-            ...others.map((run) => ratio(valueOf(run, key), valueOf(first, key)))]),
+            ...others.map((run) => ratio(valueOf(run, key), valueOf(first, key)))]).concat(accountRows(model)),
     };
 }
 

@@ -17,7 +17,7 @@ const stayOf = ([job, name, kind, begin, end, size, outcome, reason, nodes]) => 
 
 function runOf(run, label, short) {
     return {
-        label, short, policy: run.policy, options: run.options, metrics: run.metrics, count: run.count,
+        label, short, policy: run.policy, options: run.options, metrics: run.metrics, accounts: run.accounts || [], count: run.count,
         stays: run.stays.map(stayOf), staysLeft: run.stays_left, picture: run.picture,
         waiting: run.waiting, held: run.held, slowdowns: run.slowdowns, median: run.median_slowdown,
         jobs: run.jobs, jobsLeft: run.jobs_left, decisions: run.decisions, decisionsLeft: run.decisions_left,
@@ -46,5 +46,5 @@ export function model({ schedule }) {
 
 /* What the page's script needs: no tables. */
 export function embedded(it) {
-    return { ...it, notes: [], settings: [], runs: it.runs.map((run) => ({ ...run, metrics: {}, jobs: [], decisions: [] })) };
+    return { ...it, notes: [], settings: [], runs: it.runs.map((run) => ({ ...run, metrics: {}, accounts: [], jobs: [], decisions: [] })) };
 }
