@@ -531,6 +531,74 @@ static void test_a_journal_of_before_there_was_a_history(void **state)
     assert_int_equal(history.count, 0);
 }
 
+struct wish {
+    char account[16];
+    double deadline;
+    bool drop_late;
+};
+
+static void take_wish(void *to, const struct journal_job *job)
+{
+    struct wish *wish = (struct wish *)to + job->number - 1;
+    snprintf(wish->account, sizeof wish->account, "%s", job->account);
+    wish->deadline = job->deadline;
+    wish->drop_late = job->drop_late;
+}
+
+static void take_account(void *to, const struct journal_stay *stay)
+{
+    snprintf(((struct wish *)to + stay->job - 1)->account, 16, "%s", stay->account);
+}
+
+/* The second job, of three; its numbers are its own, whatever others have said. */
+static void submit_with_wishes(void)
+{
+    struct journal_job job = {
+        .name = "wished", .kind = "rigid", .argv = argv, .cwd = "/tmp", .environment = environment};
+    int64_t number;
+    submit("plain");
+    job.account = "physics";
+    job.deadline = 99.5;
+    job.drop_late = true;
+    succeeds(journal_job_add(journal, &job, &number, &error));
+    assert_int_equal(number, 2);
+    assert_int_equal(submit("last"), 3);
+    for (int i = 1; i <= 2; i++)
+        succeeds(journal_stay(journal, i, 5, "n1,n2", 2, &error));
+}
+
+static void test_accounts_and_deadlines(void **state)
+{
+    struct wish jobs[3], stays[3];
+    (void)state;
+    submit_with_wishes();
+    succeeds(journal_jobs(journal, true, take_wish, jobs, &error));
+    succeeds(journal_stays(journal, take_account, stays, &error));
+    assert_string_equal(jobs[1].account, "physics");
+    assert_string_equal(stays[1].account, "physics");
+    assert_true(jobs[1].deadline == 99.5 && jobs[1].drop_late);
+    for (int i = 0; i < 3; i += 2)
+        assert_true(!*jobs[i].account && jobs[i].deadline <= 0 && !jobs[i].drop_late);
+    assert_true(!*stays[0].account);
+    succeeds(journal_jobs_forget(journal, 0, &error));
+    succeeds(journal_job_forget(journal, 2, &error));
+}
+
+static void test_a_journal_of_before_there_were_accounts(void **state)
+{
+    struct wish jobs[3], stays[3];
+    struct journal *reader;
+    (void)state;
+    submit_with_wishes();
+    succeeds(store_run(journal, "test", &error, "DROP TABLE account", ""));
+    succeeds(store_run(journal, "test", &error, "DROP TABLE deadline", ""));
+    succeeds(journal_open_reading(&reader, path, &error));
+    succeeds(journal_jobs(reader, true, take_wish, jobs, &error));
+    succeeds(journal_stays(reader, take_account, stays, &error));
+    assert_true(!*jobs[1].account && jobs[1].deadline <= 0 && !*stays[1].account);
+    journal_close(reader);
+}
+
 int main(void)
 {
 #define OF_A_FILE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
@@ -559,6 +627,8 @@ int main(void)
         OF_A_FILE(test_whose_history_it_is),
         OF_A_FILE(test_the_same_program_by_two_names),
         OF_A_FILE(test_a_journal_of_before_there_was_a_history),
+        OF_A_FILE(test_accounts_and_deadlines),
+        OF_A_FILE(test_a_journal_of_before_there_were_accounts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
