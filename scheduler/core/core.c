@@ -531,6 +531,16 @@ int core_adopt(struct core *core, double now, int64_t id, const struct core_plac
     return 0;
 }
 
+/* Something has changed by which it can meet its deadline, or not. */
+static void renew_latest(struct core *core, struct job *job, double now)
+{
+    if (!job_latest(job, now) || job->view.state != EPOP_POLICY_WAITS)
+        return;
+    job_queue_sort(&core->waiting);
+    turn_easy(core, job);
+    watch_deadline(core, job);
+}
+
 int core_learned(struct core *core, double now, const struct core_job *given, struct error *error)
 {
     struct job *job = check_time(core, now, error) ? NULL : find_job(core, given->id, error), *fresh;
@@ -541,11 +551,7 @@ int core_learned(struct core *core, double now, const struct core_job *given, st
         return error_memory(error);
     job_learn(job, fresh);
     job_free(fresh);
-    if (job_latest(job, now) && job->view.state == EPOP_POLICY_WAITS) {
-        job_queue_sort(&core->waiting);
-        turn_easy(core, job);
-        watch_deadline(core, job);
-    }
+    renew_latest(core, job, now);
     core->now = now;
     return 0;
 }
@@ -1016,6 +1022,7 @@ int core_weak(struct core *core, int64_t id, bool weak, struct error *error)
     if (!job)
         return -1;
     job->view.weak = weak;
+    renew_latest(core, job, core->now);
     return 0;
 }
 

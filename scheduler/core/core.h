@@ -69,8 +69,8 @@ struct core_place {
 };
 int core_adopt(struct core *core, double now, int64_t job, const struct core_place *place, struct error *error);
 
-/* Seconds that it takes at most at its largest size, if its limit is right and it speeds up with its nodes: one that
- * starts later than so long before its deadline is not taken to meet it. */
+/* Seconds that it takes at most at its largest size, if its limit is right and it speeds up with its nodes, which it
+ * does not with weak scaling: one that starts later than so long before its deadline is not taken to meet it. */
 double core_fastest(const epop_policy_job_t *job);
 
 /* It has another priority from now on. */

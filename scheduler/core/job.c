@@ -175,7 +175,7 @@ void job_learn(struct job *job, struct job *fresh)
 
 double core_fastest(const epop_policy_job_t *job)
 {
-    int most = job->kind == EPOP_RIGID ? job->wanted : job->range.max;
+    int most = job->kind == EPOP_RIGID || job->weak ? job->wanted : job->range.max;
     return job->limit * job->wanted / most;
 }
 

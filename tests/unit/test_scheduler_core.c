@@ -218,6 +218,20 @@ static void test_who_has_to_start_first_for_its_deadline_comes_first(void **stat
     refused(core_submit(core, 92, &never, &error), &error, "job 5: a deadline at inf");
 }
 
+/* With weak scaling it takes as long on more nodes, and waits as if there were no deadline. */
+static void test_more_nodes_help_no_weak_job_to_meet_its_deadline(void **state)
+{
+    (void)state;
+    submit(core, 1, rigid(1, 1, 10));
+    submit(core, 2, rigid(2, 1, 10));
+    submit(core, 3, until(malleable(3, 2, 1, 8, 40), 34)); /* on 8 nodes by 24 */
+    assert_queue(4, 3, 1, 2);
+    told(core_weak(core, 3, true, &error), &error);
+    assert_queue(5, 1, 2, 3);
+    told(core_weak(core, 3, false, &error), &error);
+    assert_queue(6, 3, 1, 2);
+}
+
 static void test_a_promise_keeps_its_place_before_deadlines(void **state)
 {
     struct policy policy = of(promise_first);
@@ -929,6 +943,7 @@ int main(void)
         TEST(test_a_promise_keeps_its_place_before_shares),
         TEST(test_nodes_count_as_used_while_they_are_held),
         TEST(test_who_has_to_start_first_for_its_deadline_comes_first),
+        TEST(test_more_nodes_help_no_weak_job_to_meet_its_deadline),
         TEST(test_a_promise_keeps_its_place_before_deadlines),
         TEST(test_easy_has_the_same_order),
         TEST(test_all_of_a_job_is_copied),
