@@ -29,8 +29,10 @@ char *hosts_allocated(void)
     if (!slurm_job() || !names || nodelist_add(&nodes, names))
         return NULL;
     FILE *stream = open_memstream(&text, &size);
-    for (size_t i = 0; stream && i < nodes.count; i++, comma = ",")
-        fprintf(stream, "%s%s:%d", comma, nodes.names[i], nodelist_number(cpus, i) ? nodelist_number(cpus, i) : 1);
+    for (size_t i = 0; stream && i < nodes.count; i++, comma = ",") {
+        int slots = nodelist_number(cpus, i);
+        fprintf(stream, "%s%s:%d", comma, nodes.names[i], slots > 0 ? slots : 1);
+    }
     nodelist_free(&nodes);
     return stream && !fclose(stream) ? text : NULL;
 }

@@ -25,8 +25,9 @@
 
 enum { NODES_MAX = 4096, SLOTS_MAX = 1024 };
 
-/* The caller gives `name` away. */
-static int add_node(struct hosts *hosts, char *name, const char *host, int slots, int parts, struct error *error)
+/* The caller gives `name` away. `part`: of the parts of its host, from 0. */
+static int add_node(struct hosts *hosts, char *name, const char *host, int slots, int part, int parts,
+                    struct error *error)
 {
     struct hosts_node *grown = realloc(hosts->nodes, ((size_t)hosts->node_count + 1) * sizeof *hosts->nodes);
     if (!grown || !name) {
@@ -36,8 +37,13 @@ static int add_node(struct hosts *hosts, char *name, const char *host, int slots
     }
     hosts->nodes = grown;
     grown += hosts->node_count++;
-    *grown =
-        (struct hosts_node){.name = name, .host = strdup(host), .slots = slots, .parts = parts, .up = true, .job = -1};
+    *grown = (struct hosts_node){.name = name,
+                                 .host = strdup(host),
+                                 .slots = slots,
+                                 .first = hosts->node_count - 1 - part,
+                                 .parts = parts,
+                                 .up = true,
+                                 .job = -1};
     return grown->host ? 0 : error_memory(error);
 }
 
@@ -113,7 +119,8 @@ static int add_entries(struct hosts *hosts, const struct entry *entries, int cou
                          all, slots, slots == 1 ? "" : "s", NODES_MAX);
     for (int i = 0; i < count; i++)
         for (int part = 0, parts = entries[i].slots / slots; part < parts && !failed; part++)
-            failed = add_node(hosts, name_of_part(&entries[i], part, parts), entries[i].host, slots, parts, error);
+            failed =
+                add_node(hosts, name_of_part(&entries[i], part, parts), entries[i].host, slots, part, parts, error);
     return failed;
 }
 
@@ -139,7 +146,7 @@ int hosts_nodes_local(struct hosts *hosts, int count, struct error *error)
         return error_set(error, ERROR_REFUSED, "--local %d: give 1 to %d nodes", count, NODES_MAX);
     for (int i = 0; i < count; i++) {
         snprintf(name, sizeof name, "local%d", i + 1);
-        if (add_node(hosts, strdup(name), host_own(), 1, 1, error))
+        if (add_node(hosts, strdup(name), host_own(), 1, 0, 1, error))
             return -1;
     }
     hosts->local = true;
@@ -468,7 +475,7 @@ void hosts_nodes_give_back(struct hosts_job *job, const int *nodes, int count)
 void hosts_nodes_suspect(struct hosts *hosts, const int *nodes, int count)
 {
     for (int i = 0; i < count && !hosts->local; i++)
-        for (int part = hosts_node_first(hosts, nodes[i]), end = part + hosts->nodes[part].parts; part < end; part++)
+        for (int part = hosts->nodes[nodes[i]].first, end = part + hosts->nodes[part].parts; part < end; part++)
             hosts->nodes[part].suspect = true;
     if (count && !hosts->local)
         check_now(hosts);

@@ -38,7 +38,7 @@ static void add_hosts(const struct hosts_job *job, cJSON *request, const char *k
         int node = resize->nodes[i];
         int kept = hosts_node_parts(hosts, node, job->nodes, job->held) -
                    hosts_node_parts(hosts, node, resize->nodes, resize->count);
-        if (hosts_node_parts(hosts, node, resize->nodes, i) || !kept == parts)
+        if (hosts_node_parts(hosts, node, resize->nodes, i) || (kept > 0) != parts)
             continue;
         fprintf(stream, "%s%.255s", ftello(stream) ? "," : "", name_of_host(&hosts->nodes[node]));
         if (parts)

@@ -89,18 +89,11 @@ const char *hosts_node_called(const struct hosts *hosts, int node)
     return hosts->local ? hosts->nodes[node].name : hosts->nodes[node].host;
 }
 
-int hosts_node_first(const struct hosts *hosts, int node)
-{
-    while (hosts->nodes[node].parts > 1 && node > 0 && !strcmp(hosts->nodes[node - 1].host, hosts->nodes[node].host))
-        node--;
-    return node;
-}
-
 int hosts_node_parts(const struct hosts *hosts, int node, const int *nodes, int count)
 {
-    int parts = 0, first = hosts_node_first(hosts, node);
+    int parts = 0;
     for (int i = 0; i < count; i++)
-        parts += hosts_node_first(hosts, nodes[i]) == first;
+        parts += hosts->nodes[nodes[i]].first == hosts->nodes[node].first;
     return parts;
 }
 

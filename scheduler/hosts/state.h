@@ -33,7 +33,7 @@ struct hosts_node {
     char *name, *host;
     char *known; /* what the host calls itself; NULL: it was not reached yet */
     int slots;
-    int parts; /* nodes of its host, which have the numbers around its own */
+    int first, parts; /* the nodes of its host: the number of the first, and how many they are */
     bool up, drained;
     bool suspect; /* something failed there: it is to be looked at */
     char reason[HOSTS_REASON_MAX];
@@ -201,9 +201,6 @@ struct hosts_node *hosts_node_named(struct hosts *hosts, const char *name);
 
 /* As options name it: with all nodes of its host. */
 const char *hosts_node_called(const struct hosts *hosts, int node);
-
-/* The first of the nodes of its host: they have its number and those behind it. */
-int hosts_node_first(const struct hosts *hosts, int node);
 
 /* How many of these nodes are of its host. */
 int hosts_node_parts(const struct hosts *hosts, int node, const int *nodes, int count);
