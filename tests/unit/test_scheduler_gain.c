@@ -68,16 +68,22 @@ static void test_idle_nodes_make_the_work_of_a_job_larger(void **state)
     assert_decided(DECISION_RESIZE, 1, 16, "4 -> 16: 4.00 times the work, 12 nodes idle, costs 0.10 s of 900 s left");
 }
 
+/* Such a job, or one with strong scaling, and one that comes and waits. */
+static void decide_beside(bool weak, int nodes, double when, int wanted)
+{
+    machine(16, 0.1, 0);
+    start(0, malleable(1, nodes, 1, 16, 1000));
+    told(core_weak(core, 1, weak, &error), &error);
+    measured(1, 0);
+    submit(core, when, rigid(2, wanted, 1000));
+    decide(fmax(when, 100));
+}
+
 static void test_no_larger_work_while_others_wait(void **state)
 {
     (void)state;
     for (int weak = 0; weak < 2; weak++) {
-        machine(16, 0.1, 0);
-        start(0, malleable(1, 4, 1, 16, 1000));
-        told(core_weak(core, 1, weak, &error), &error);
-        measured(1, 0);
-        submit(core, 50, rigid(2, 16, 1000));
-        decide(100);
+        decide_beside(weak, 4, 50, 16);
         assert_int_equal(decision_on(1) ? decision_on(1)->to : 4, weak ? 4 : 16);
         assert_true(decision_on(2)->kind == DECISION_RESERVE && decision_on(2)->time >= (weak ? 1000 : 100));
     }
@@ -102,12 +108,7 @@ static void test_what_was_wanted_is_weighed_as_time(void **state)
     int given[2];
     (void)state;
     for (int weak = 0; weak < 2; weak++) {
-        machine(16, 0.1, 0);
-        start(0, malleable(1, 16, 1, 16, 1000));
-        told(core_weak(core, 1, weak, &error), &error);
-        measured(1, 0);
-        submit(core, 200, rigid(2, 8, 1000));
-        decide(200);
+        decide_beside(weak, 16, 200, 8);
         given[weak] = decision_on(1) ? decision_on(1)->to : 16;
     }
     assert_int_equal(given[0], given[1]);
