@@ -54,6 +54,11 @@ const char *batch_job(void)
     return job[0] ? job : NULL;
 }
 
+bool batch_account(const char *name)
+{
+    return *name && !name[strcspn(name, " \t\r\n,=#")];
+}
+
 /* ---- Lists of nodes ----------------------------------------------------------------------------- */
 
 #define NODES_MAX 1000000

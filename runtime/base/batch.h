@@ -5,6 +5,7 @@
 #ifndef EPOP_BASE_BATCH_H
 #define EPOP_BASE_BATCH_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* ---- The job ------------------------------------------------------------------------------------ */
@@ -22,6 +23,9 @@ int slurm_job(void);
  * makes; NULL: none. What it was at the first call: a
  * program may change its environment later. Valid for good. Any thread after that call. */
 const char *batch_job(void);
+
+/* Can options and files name this account in a list? Without blank, comma, '=' and '#', and not "". */
+bool batch_account(const char *name);
 
 /* ---- Lists of nodes ----------------------------------------------------------------------------- */
 

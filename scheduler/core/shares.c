@@ -24,7 +24,7 @@ void shares_free(struct shares *shares)
     *shares = (struct shares){0};
 }
 
-static struct account *find_account(const struct shares *shares, const char *name)
+struct account *shares_find(const struct shares *shares, const char *name)
 {
     for (size_t i = 0; i < shares->count; i++)
         if (!strcmp(shares->items[i]->name, name))
@@ -47,7 +47,7 @@ static struct account *add_account(struct shares *shares, const char *name, doub
 
 struct account *shares_account(struct shares *shares, const char *name)
 {
-    struct account *account = find_account(shares, name);
+    struct account *account = shares_find(shares, name);
     return account ? account : add_account(shares, name, shares->other);
 }
 
@@ -83,7 +83,7 @@ static int take_entry(struct shares *shares, char *entry, struct error *error)
         shares->other = share;
         return 0;
     }
-    if (find_account(shares, entry))
+    if (shares_find(shares, entry))
         return error_set(error, ERROR_REFUSED, "--shares: %.60s is there twice", entry);
     return add_account(shares, entry, share) ? 0 : error_memory(error);
 }

@@ -41,6 +41,8 @@ int shares_read(struct shares *shares, const char *text, double half_life, struc
 int shares_copy(struct shares *copy, const struct shares *shares);
 void shares_free(struct shares *shares);
 
+/* NULL: there is none of this name. */
+struct account *shares_find(const struct shares *shares, const char *name);
 /* Made where it is not there yet; NULL: no memory. */
 struct account *shares_account(struct shares *shares, const char *name);
 

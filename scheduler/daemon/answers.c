@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "runtime/base/batch.h"
 #include "runtime/base/json.h"
 
 /* ---- Jobs, nodes and events --------------------------------------------------------------------- */
@@ -173,14 +174,13 @@ static bool take_priority(const cJSON *request, int *priority)
     return !given || (cJSON_IsNumber(given) && *priority >= number && *priority <= number);
 }
 
-/* A name that options can have in a list. True where it is not there. */
+/* True where it is not there. */
 static bool take_account(const cJSON *request, const char **account)
 {
     *account = json_text(request, "account");
     if (!*account)
         return !cJSON_HasObjectItem(request, "account");
-    size_t length = strcspn(*account, " \t\r\n,=#");
-    return length > 0 && length <= DAEMON_ACCOUNT_MAX && !(*account)[length];
+    return batch_account(*account) && strlen(*account) <= DAEMON_ACCOUNT_MAX;
 }
 
 static bool read_submission(struct submission *submission, const cJSON *request)

@@ -31,12 +31,9 @@ int rm_job_number(const char *text, int64_t *number)
 
 double rm_seconds(const char *text)
 {
-    static const char units[] = "smhd";
-    static const double seconds[] = {1, 60, 3600, 86400};
     char *end;
-    double value = decimal_read(text, &end);
-    const char *unit = *end ? strchr(units, *end) : units;
-    return end != text && unit && !(*end && end[1]) && value >= 0 && value < 1e9 ? value * seconds[unit - units] : -1;
+    double seconds;
+    return decimal_read(text, &end) >= 1e9 || duration_read(text, &seconds) ? -1 : seconds;
 }
 
 /* ---- When something is to be -------------------------------------------------------------------- */

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "epop_api/sizes.h"
+#include "runtime/base/batch.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/json.h"
 #include "scheduler/daemon/daemon.h"
@@ -239,7 +240,7 @@ static int take_account(cJSON *request, const char *text)
 {
     if (!text)
         return 0;
-    if (!*text || strlen(text) > DAEMON_ACCOUNT_MAX || text[strcspn(text, " \t\r\n,=#")]) {
+    if (!batch_account(text) || strlen(text) > DAEMON_ACCOUNT_MAX) {
         term_complain("submit: --account: \"%.120s\" is no name of at most %d letters, without blank, comma, = and #",
                       text, DAEMON_ACCOUNT_MAX);
         return -1;

@@ -226,13 +226,10 @@ static const char *kind_text(epop_policy_kind_t kind)
 /* Also of one that is not in the queue. */
 static double usage_of(const struct hosts *hosts, const char *account)
 {
-    const struct shares *shares = core_shares(hosts->core);
     if (!hosts->options->shares)
         return -1;
-    for (size_t i = 0; i < shares->count; i++)
-        if (!strcmp(shares->items[i]->name, account))
-            return shares->items[i]->usage;
-    return 0;
+    const struct account *known = shares_find(core_shares(hosts->core), account);
+    return known ? known->usage : 0;
 }
 
 static void list_jobs(void *context, void (*each)(void *to, const struct daemon_job *job), void *to)

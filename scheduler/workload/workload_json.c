@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "runtime/base/array.h"
+#include "runtime/base/batch.h"
 #include "scheduler/workload/json_place.h"
 #include "scheduler/workload/workload.h"
 
@@ -344,13 +345,12 @@ static int read_bool(const struct json_place *place, const char *key, bool *valu
     return 0;
 }
 
-/* A name that options can have in a list. */
 static int read_account(struct draft *draft, const struct json_place *place, struct error *error)
 {
     struct json_place account = json_place_in(place, "account");
     if (json_place_text(place, "account", false, &draft->account, error))
         return -1;
-    if (account.item && draft->account[strcspn(draft->account, " \t\r\n,=#")])
+    if (account.item && !batch_account(draft->account))
         return json_place_error(&account, error, "has a blank, a comma, '=' or '#' in it");
     return 0;
 }
