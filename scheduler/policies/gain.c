@@ -86,13 +86,21 @@ static void gain_close(void *settings)
  */
 #define ENDS 3 /* so many times what it takes a job has left, at least, to get what it asks for */
 
+/* Others may give nodes though they have not been at their sizes for long. */
+static void move_bound(struct gain_round *round, bool may)
+{
+    for (int i = 0; i < round->running; i++)
+        if (round->jobs[i].bound > 0)
+            round->jobs[i].movable = may;
+}
+
 static void keep_power_cap(struct gain_round *round)
 {
     if (!round->over)
         return;
-    for (int i = 0; i < round->running; i++)
-        round->jobs[i].movable = round->jobs[i].movable || round->jobs[i].bound > 0;
+    move_bound(round, true);
     gain_round_free_nodes(round, round->over, INFINITY, true, "power is above the cap");
+    move_bound(round, false);
 }
 
 /* From now on the job is not changed again in this plan. */
@@ -275,10 +283,12 @@ static bool is_too_large(const struct gain_round *round, const epop_policy_job_t
 /*
  * With firm=1: no job is to start later than EASY backfilling would start it, which the state says. When that time has
  * come it gets its nodes, from others where they can shrink. Before, a job starts on what that schedule gives to jobs
- * that run here or are done, as what it leaves idle is for jobs that come; and beside what was promised.
+ * that run here or are done, as what it leaves idle is for jobs that come; and beside what was promised. Where jobs
+ * here are far behind that schedule they start beside what was promised alone, until they have caught up.
  */
-#define LEAD 0.001 /* seconds: sums of times are rounded */
-#define DEAR 60    /* seconds: where a resize costs more, jobs cannot give nodes back as if it were nothing */
+#define LEAD   0.001 /* seconds: sums of times are rounded */
+#define DEAR   60    /* seconds: where a resize costs more, jobs cannot give nodes back as if it were nothing */
+#define BEHIND 0.5   /* of the machine */
 
 static bool is_promised(const struct gain_round *round, const epop_policy_job_t *job)
 {
@@ -319,18 +329,24 @@ static bool makes_it_late(const struct gain_job *job, int nodes)
 }
 
 /* What others were promised comes first, unless its own time has come. */
-static bool serve_due(struct gain_round *round, const epop_policy_job_t *waiting)
+static bool place_due(struct gain_round *round, const epop_policy_job_t *waiting)
 {
     struct gain_job job = gain_job_of(waiting, round->state, round->options);
     bool promised = is_promised(round, waiting);
-    for (int i = 0; i < round->running; i++)
-        round->jobs[i].movable = round->jobs[i].movable || round->jobs[i].bound > 0;
     for (int nodes = job.top; nodes > 0; nodes = gain_job_flexible(waiting) ? gain_job_fit(&job, nodes * 3 / 4) : 0)
         if (((promised && nodes == job.top) ||
              (gain_round_in_room(round, &job, nodes) && !makes_it_late(&job, nodes))) &&
             give_due(round, &job, nodes))
             return true;
     return false;
+}
+
+static bool serve_due(struct gain_round *round, const epop_policy_job_t *waiting)
+{
+    move_bound(round, true);
+    bool placed = place_due(round, waiting);
+    move_bound(round, false);
+    return placed;
 }
 
 static bool serve_early(struct gain_round *round, const epop_policy_job_t *waiting)
@@ -349,11 +365,16 @@ static bool is_planned(const struct gain_round *round, const epop_policy_job_t *
     return false;
 }
 
-/* The first of the queue there: no job that comes later can delay it. */
+/*
+ * The first of the queue there: no job that comes later can delay it. One at a time: jobs that shrink for one start end
+ * later than the promise of a second one would reckon with.
+ */
 static void promise_head(struct gain_round *round)
 {
     const epop_policy_state_t *state = round->state;
     int i = 0;
+    if (gain_round_has_promised(round))
+        return;
     while (i < state->easy_count && state->easy_uses[i].begin <= state->now + LEAD)
         i++;
     const epop_policy_job_t *head = i < state->easy_count ? state->easy_uses[i].job : NULL;
@@ -379,6 +400,20 @@ static void serve_all_due(struct gain_round *round, bool promised)
     }
 }
 
+/* The jobs that are due and get nothing want more than that share of the machine: what EASY leaves idle then is lost
+ * work here. */
+static bool is_behind(const struct gain_round *round)
+{
+    const epop_policy_state_t *state = round->state;
+    double late = 0;
+    for (int i = 0; i < state->waiting_count; i++) {
+        const epop_policy_job_t *job = state->waiting[i];
+        if (!is_too_large(round, job) && is_due(round, job) && !is_planned(round, job))
+            late += job->wanted;
+    }
+    return late > BEHIND * state->node_count;
+}
+
 /* False: nothing runs, and nothing is to start later. */
 static bool serve_beside_easy(struct gain_round *round)
 {
@@ -388,17 +423,19 @@ static bool serve_beside_easy(struct gain_round *round)
     serve_all_due(round, true);
     promise_head(round);
     serve_all_due(round, false);
+    round->behind = is_behind(round);
     for (int i = 0; i < state->waiting_count; i++) {
         const epop_policy_job_t *job = state->waiting[i];
-        if (is_too_large(round, job))
+        if (is_too_large(round, job) || is_planned(round, job))
             continue;
-        if (!is_due(round, job) && (round->free > 0 || round->effort > 0) && serve_early(round, job))
+        if ((round->behind || !is_due(round, job)) && (round->free > 0 || round->effort > 0) && serve_early(round, job))
             continue;
         if (job->easy_start > state->now + LEAD)
             next = fmin(next, job->easy_start);
         if (job->reserved > state->now + LEAD)
             next = fmin(next, job->reserved);
     }
+    round->shadow = next - state->now;
     if (isfinite(next))
         epop_plan_wake(round->plan, next);
     if (round->count == 0 && !isfinite(next))
@@ -531,10 +568,16 @@ static void settle_growth(struct gain_round *round, struct gain_job *job, int id
     gain_job_set(job, job->trial);
 }
 
+/* Others give nodes back for a job that waits, which needs those that are free, too. */
+static bool is_collecting(const struct gain_round *round)
+{
+    return round->firm && round->coming > 0 && round->state->waiting_count > 0;
+}
+
 static void grow_jobs(struct gain_round *round)
 {
     struct left left = {round->free, round->blocked ? round->extra : round->free};
-    if (left.free <= 0)
+    if (left.free <= 0 || is_collecting(round))
         return;
     for (int i = 0; i < round->running; i++) {
         struct gain_job *job = &round->jobs[i];
@@ -579,7 +622,7 @@ static bool move_pays(const struct gain_round *round, const struct gain_job *job
 {
     double cost = 2 * gain_resize_stall(job, round->state, job->nodes, move->nodes);
     double takes = 2 * job->latency + cost, left = gain_job_left(job->job) - takes;
-    if (round->blocked && takes > round->shadow)
+    if ((round->blocked || round->firm) && takes > round->shadow)
         return false;
     return move->saves > 0 && move->saves * left >= round->options->factor * cost;
 }
@@ -599,7 +642,7 @@ static void move_jobs(struct gain_round *round)
 {
     if (round->options->gather <= 0 || round->state->spread_cost <= 0)
         return;
-    if (round->firm && round->state->waiting_count > 0)
+    if (is_collecting(round))
         return;
     for (int i = 0; i < round->running && epop_plan_idle(round->plan) > 0; i++) {
         struct gain_job *job = &round->jobs[i];
@@ -635,7 +678,7 @@ static void write_job(const struct gain_round *round, const struct gain_job *job
 static double until_stay(const struct gain_round *round, const struct gain_job *job)
 {
     bool grows = round->free > 0 && gain_job_above(job, job->nodes) > 0;
-    return job->bound > 1e-6 && (round->blocked || grows) ? job->bound : INFINITY;
+    return job->bound > 0 && (round->blocked || grows) ? job->bound : INFINITY;
 }
 
 /* A phase comes near that cannot use all of the job's nodes. */

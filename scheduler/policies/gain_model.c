@@ -288,7 +288,8 @@ static double seconds_bound(const struct gain_job *job, const epop_policy_state_
                             const struct gain_options *options)
 {
     double stay = fmax(options->stay, options->stay_costs * gain_job_cost(job, state, job->nodes));
-    return fmax(0, job->job->resized + stay - state->now);
+    double seconds = job->job->resized + stay - state->now;
+    return seconds > 1e-6 ? seconds : 0;
 }
 
 double gain_job_weight(const epop_policy_job_t *job)
@@ -336,7 +337,7 @@ struct gain_job gain_job_of(const epop_policy_job_t *job, const epop_policy_stat
     made.work = gain_job_left(job) * gain_job_speed(&made, at);
     made.latency = known_or(job->resize_latency, 1);
     made.bound = could_move(job) ? seconds_bound(&made, state, options) : 0;
-    made.movable = could_move(job) && made.bound <= 1e-6;
+    made.movable = could_move(job) && made.bound <= 0;
     made.near = fmax(options->ahead, 2 * (made.latency + gain_job_cost(&made, state, job->nodes)));
     made.ending = job->phase_count > 1 && job->phases[1].begins >= 0 && job->phases[1].begins <= made.near;
     made.least = gain_job_above(&made, 0);
@@ -358,6 +359,24 @@ void gain_job_set(struct gain_job *job, int nodes)
 double gain_job_seconds(const struct gain_job *job, int nodes)
 {
     return job->work / gain_job_speed(job, nodes);
+}
+
+double gain_job_slower(const struct gain_job *job, int nodes)
+{
+    const epop_policy_job_t *of = job->job;
+    int below = 0, above = INT_MAX;
+    for (int i = 0; i < of->sample_count; i++) {
+        int at = of->samples[i].nodes;
+        if (!sample_counts(of, i))
+            continue;
+        below = at <= nodes && at > below ? at : below;
+        above = at >= nodes && at < above ? at : above;
+    }
+    double speed = gain_job_speed(job, nodes);
+    double slower = below > 0 ? speed / gain_job_speed(job, below) : INFINITY;
+    if (above < INT_MAX)
+        slower = fmin(slower, speed / gain_job_speed(job, above) * above / nodes);
+    return isfinite(slower) ? fmax(slower, 1) : 1;
 }
 
 double gain_job_until(const struct gain_job *job, int nodes)

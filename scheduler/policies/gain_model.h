@@ -93,6 +93,10 @@ struct gain_job gain_job_of(const epop_policy_job_t *job, const epop_policy_stat
  * its own resizes took. */
 double gain_resize_stall(const struct gain_job *job, const epop_policy_state_t *state, int one, int other);
 
+/* So many times as long as it is taken to it may need at so many nodes. Where it was not measured it may be no faster
+ * than on fewer nodes where it was, or no more efficient than on more. */
+double gain_job_slower(const struct gain_job *job, int nodes);
+
 /* Seconds that it still needs, as it is told; a job of which nothing is known is taken to be long. */
 double gain_job_left(const epop_policy_job_t *job);
 

@@ -152,7 +152,7 @@ static double back_in(const struct gain_round *round)
 int gain_round_begin(struct gain_round *round, const struct gain_options *options, const epop_policy_state_t *state,
                      epop_plan_t *plan)
 {
-    *round = (struct gain_round){.options = options, .state = state, .plan = plan, .shadow = INFINITY};
+    *round = (struct gain_round){.options = options, .state = state, .plan = plan, .shadow = INFINITY, .promises = -1};
     round->room = state->running_count + 64;
     round->jobs = calloc((size_t)round->room, sizeof *round->jobs);
     round->steps = calloc((size_t)round->room, sizeof *round->steps);
@@ -205,6 +205,7 @@ struct gain_job *gain_round_start(struct gain_round *round, const struct gain_jo
     gain_job_set(made, nodes);
     round->end_count = 0;
     round->spare_count = 0;
+    round->promises = -1;
     return made;
 }
 
@@ -230,12 +231,18 @@ static double seconds_to_end(const struct gain_job *job)
     return job->work / job->speed + (job->held ? job->latency : 0);
 }
 
-/* With fewer nodes, whatever its speedup is. */
+/* Whatever its speedup is. */
+static double seconds_to_end_at_most(const struct gain_job *job)
+{
+    return seconds_to_end(job) * (job->from && !ends_as_told(job) ? gain_job_slower(job, job->nodes) : 1);
+}
+
+/* Likewise with so many nodes, which are fewer. */
 static double seconds_at_most(const struct gain_job *job, int nodes)
 {
     if (ends_as_told(job))
         return seconds_to_end(job);
-    return fmax(gain_job_seconds(job, nodes), seconds_to_end(job) * job->nodes / nodes);
+    return fmax(gain_job_seconds(job, nodes), seconds_to_end_at_most(job) * job->nodes / nodes);
 }
 
 double gain_round_fast(const struct gain_job *job)
@@ -349,7 +356,7 @@ static void add_change(struct gain_round *round, double time, double nodes, int 
 static void add_job(struct gain_round *round, const struct gain_job *job, int nodes)
 {
     int fixed = fixed_nodes(job, nodes);
-    double end = nodes == job->nodes ? seconds_to_end(job) : seconds_at_most(job, nodes);
+    double end = nodes == job->nodes ? seconds_to_end_at_most(job) : seconds_at_most(job, nodes);
     if (job->from && nodes < job->nodes)
         end += gain_job_takes(job, round->state, nodes);
     add_change(round, 0, -fixed, -fixed);
@@ -393,13 +400,36 @@ static bool find_spares(struct gain_round *round)
     return true;
 }
 
-/* The job's own at a time: what it has under EASY backfilling, or what it was promised. */
-static int own_nodes(const struct gain_round *round, const epop_policy_job_t *job, bool spare, double time)
+static void count_promises(struct gain_round *round)
 {
+    round->promises = 0;
+    for (int i = 0; i < round->state->waiting_count; i++) {
+        const epop_policy_job_t *job = round->state->waiting[i];
+        round->promises += isfinite(promised_at(round, job)) && !is_made(round, job);
+    }
+}
+
+bool gain_round_has_promised(struct gain_round *round)
+{
+    if (round->promises < 0)
+        count_promises(round);
+    return round->promises > 0;
+}
+
+/* Nodes for some time: seconds from now. */
+struct gain_own {
+    double begin, end;
+    int nodes;
+};
+
+/* The job's own: what it has under EASY backfilling, or what it was promised. */
+static struct gain_own own_nodes(const struct gain_round *round, const epop_policy_job_t *job, bool spare)
+{
+    if (!job)
+        return (struct gain_own){INFINITY, INFINITY, 0};
     double begin = spare ? job->easy_start : promised_at(round, job);
     double end = spare ? job->easy_end : begin + job->limit;
-    time += round->state->now;
-    return time >= begin && time < end ? job->wanted : 0;
+    return (struct gain_own){begin - round->state->now, end - round->state->now, job->wanted};
 }
 
 /* The last change up to that time, or the first of all. */
@@ -423,13 +453,14 @@ static bool is_there(struct gain_round *round, const epop_policy_job_t *job, boo
 {
     if (!round->spare_count && !find_spares(round))
         return false;
+    struct gain_own own = own_nodes(round, job, spare);
     for (int i = change_at(round, begin + ROUNDED); i < round->spare_count && round->spares[i].time < end - ROUNDED;
          i++) {
         const struct gain_spare *at = &round->spares[i];
         double until = i + 1 < round->spare_count ? round->spares[i + 1].time : INFINITY;
-        int own = job ? own_nodes(round, job, spare, at->time) : 0;
-        if (until > at->time + ROUNDED && until > begin + ROUNDED &&
-            (spare ? at->nodes + WHOLE : at->room) + own < nodes)
+        int more = at->time >= own.begin && at->time < own.end ? own.nodes : 0;
+        if ((spare ? at->nodes + WHOLE : at->room) + more < nodes && until > at->time + ROUNDED &&
+            until > begin + ROUNDED)
             return false;
     }
     return true;
@@ -442,8 +473,9 @@ bool gain_round_in_room(struct gain_round *round, const struct gain_job *job, in
 
 bool gain_round_safe(struct gain_round *round, const struct gain_job *job, int nodes)
 {
-    return !round->firm || (is_there(round, job->job, true, 0, gain_job_seconds(job, nodes), fixed_nodes(job, nodes)) &&
-                            gain_round_in_room(round, job, nodes));
+    bool spare = !round->firm || round->behind ||
+                 is_there(round, job->job, true, 0, gain_job_seconds(job, nodes), fixed_nodes(job, nodes));
+    return spare && (!round->firm || gain_round_in_room(round, job, nodes));
 }
 
 double gain_round_promise(struct gain_round *round, const epop_policy_job_t *job)
@@ -461,6 +493,7 @@ double gain_round_promise(struct gain_round *round, const epop_policy_job_t *job
     round->head = job;
     round->head_at = round->state->now + at;
     round->spare_count = 0;
+    round->promises = -1;
     return at;
 }
 
@@ -469,6 +502,8 @@ static bool holds_promises(struct gain_round *round, const struct gain_job *job,
 {
     struct gain_job starts = *job;
     bool holds = true;
+    if (!gain_round_has_promised(round))
+        return true;
     starts.trial = nodes;
     round->due = &starts;
     round->trying = true;
@@ -485,9 +520,11 @@ static bool holds_promises(struct gain_round *round, const struct gain_job *job,
 /* What shrinks ends later. */
 static bool may_end_later(struct gain_round *round, const struct gain_job *job, int to)
 {
+    if (!gain_round_has_promised(round))
+        return true;
     double cost = job->from ? gain_job_takes(job, round->state, to) : 0;
     double end = cost + seconds_at_most(job, to);
-    return is_there(round, NULL, false, seconds_to_end(job), end, fixed_nodes(job, to));
+    return is_there(round, NULL, false, seconds_to_end_at_most(job), end, fixed_nodes(job, to));
 }
 
 /* ---- Room for a job ----------------------------------------------------------------------------- */

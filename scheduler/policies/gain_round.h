@@ -43,7 +43,7 @@ struct gain_round {
     double back;     /* seconds until they are, at most */
     int most;        /* nodes that the cap lets be busy at all */
     int over;        /* nodes over the power cap: jobs have to give them back */
-    double shadow;   /* seconds to the start that the first job of the queue is promised; infinite: nobody waits */
+    double shadow;   /* seconds to the next start that is promised, or that EASY has, with firm; infinite: to none */
     int extra;       /* nodes that it leaves at that time */
     double deadline; /* seconds to what it was promised first: others' shrinking may delay it until then */
     bool blocked;    /* a job waits that cannot be helped */
@@ -51,8 +51,10 @@ struct gain_round {
     int effort;      /* donors that may be looked at still: bounds the time that a decision takes */
     struct gain_step *steps;       /* of donors: room for all jobs */
     bool firm;                     /* starts are held against those of EASY backfilling */
+    bool behind;                   /* these are far ahead */
     struct gain_spare *spares;     /* by time */
     int spare_count;               /* 0: to be found anew */
+    int promises;                  /* among them */
     const epop_policy_job_t *head; /* that is promised a start in this plan; NULL: none */
     double head_at;                /* when */
     const struct gain_job *due;    /* that nodes are freed for; NULL: none that is held against promises */
@@ -82,6 +84,8 @@ bool gain_round_safe(struct gain_round *round, const struct gain_job *job, int n
 /* Whether it leaves what was promised to others. */
 bool gain_round_in_room(struct gain_round *round, const struct gain_job *job, int nodes);
 
+/* Somebody who waits was promised a start. */
+bool gain_round_has_promised(struct gain_round *round);
 /* Promises it a start, as soon as EASY backfilling gives it one and there is room: seconds from now; infinite: none. */
 double gain_round_promise(struct gain_round *round, const epop_policy_job_t *job);
 

@@ -1,4 +1,4 @@
-/* The policy gain, its decisions, on hand-made states of the core. */
+/* The policy gain with firm=0, its decisions, on hand-made states of the core. */
 #include "tests/unit/scheduler_decided.h"
 
 #include <math.h>
@@ -8,7 +8,7 @@ static int set_up(void **state)
     (void)state;
     error = (struct error){0};
     machine(16, 0.1, 0);
-    return policy_open(&policy, "gain", policies, &error);
+    return policy_open(&policy, "gain,firm=0", policies, &error);
 }
 
 static int nodes_of(int64_t job)

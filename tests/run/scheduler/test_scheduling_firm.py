@@ -7,32 +7,53 @@ import job
 import pytest
 
 EPOPSIM = job.BUILD / "bin/epopsim"
+NASA = job.ROOT / "scheduler/examples/NASA-iPSC-1993-3.1-cln.swf.gz"
 LOADS = ("0.5", "0.7", "0.85", "0.9", "1.0", "1.2")
 PROMISE = 5  # seconds that a start may be late: what resizes take
 
 
-def window(space, seed, share):
-    """The runs of easy and gain,firm=1,keep=1 on 300 drawn jobs."""
-    trace = space.directory / "drawn.swf"
-    trace.write_text(space.start([EPOPSIM, "generate", "--nodes", "256", "--jobs", "300", "--seed", str(seed)]).wait().out)
-    result = space.start([EPOPSIM, "--quiet", "--output", "-", "--policy", "easy", "--policy", "gain,firm=1,keep=1", "--load", LOADS[seed % 6],
-                          "--malleable", share, "--seed", str(seed), trace]).wait()
+def simulate(space, trace, policy, share, seed, load, *options):
+    """The runs of easy and the policy."""
+    result = space.start([EPOPSIM, "--quiet", "--output", "-", "--policy", "easy", "--policy", policy, "--load", load,
+                          "--malleable", share, "--seed", str(seed), *options, trace]).wait()
     assert result.status == 0 and result.err == "", result
     return json.loads(result.out)["runs"]
+
+
+def drawn(space, seed):
+    trace = space.directory / "drawn.swf"
+    trace.write_text(space.start([EPOPSIM, "generate", "--nodes", "256", "--jobs", "300", "--seed", str(seed)]).wait().out)
+    return trace
+
+
+def assert_promises_hold(run):
+    starts = {each["id"]: each["start"] for each in run["jobs"]}
+    first = {}
+    for each in run["decisions"]:
+        if each["kind"] == "reserve":
+            first.setdefault(each["job"], each["at"])
+    late = {number: starts[number] - at for number, at in first.items() if starts[number] > at + PROMISE}
+    assert first and not late, late
 
 
 @pytest.mark.parametrize("share", ["0.25", "0.5", "1"])
 @pytest.mark.parametrize("seed", [1, 4, 6])
 def test_no_worse_than_easy_and_promises_hold(space, seed, share):
-    easy, firm = window(space, seed, share)
+    easy, firm = simulate(space, drawn(space, seed), "gain,firm=1,keep=1", share, seed, LOADS[seed % 6])
     assert firm["metrics"]["mean_slowdown"] <= 1.03 * easy["metrics"]["mean_slowdown"]
-    starts = {each["id"]: each["start"] for each in firm["jobs"]}
-    first = {}
-    for each in firm["decisions"]:
-        if each["kind"] == "reserve":
-            first.setdefault(each["job"], each["at"])
-    late = {number: starts[number] - at for number, at in first.items() if starts[number] > at + PROMISE}
-    assert first and not late, late
+    assert_promises_hold(firm)
+
+
+@pytest.mark.parametrize("seed, share, load", [(72, "0.25", "1.2"), (57, "0.5", "0.85")])
+def test_promises_hold_where_jobs_shrink_for_them_and_grow_again(space, seed, share, load):
+    """A job that grows is not as fast as its samples on fewer nodes say; or one promise makes jobs end after the next."""
+    assert_promises_hold(simulate(space, drawn(space, seed), "gain,firm=1", share, seed, load)[1])
+
+
+def test_in_a_queue_of_weeks_it_does_not_wait_for_a_schedule_that_it_cannot_keep(space):
+    easy, firm = simulate(space, NASA, "gain,firm=1", "0.25", 3, "0.9", "--jobs", "2000")
+    assert firm["metrics"]["mean_slowdown"] <= 0.7 * easy["metrics"]["mean_slowdown"]
+    assert_promises_hold(firm)
 
 
 def job_of(number, submit, nodes, seconds, kind="rigid", **more):
