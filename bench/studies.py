@@ -124,7 +124,7 @@ def deadlines():
         paths = [pathlib.Path(directory) / name for name in ("known.json", "unknown.json")]
         for path, known in zip(paths, (True, False)):
             path.write_text(json.dumps(drawn_deadlines(known)))
-        for policy in ("easy", "ers", "gain", "gain,firm=1"):
+        for policy in ("easy", "ers", "gain", "gain,firm=0"):
             jobs = [[job for seed in range(1, 9) for job in runs(path, policy, options=("--seed", str(seed)))[0]["jobs"]] for path in paths]
             wished = [i for i, job in enumerate(jobs[0]) if "deadline" in job]
             late = [[max(0, each[i]["end"] - jobs[0][i]["deadline"]) for i in wished] for each in jobs]

@@ -24,7 +24,7 @@ static const epop_policy_option_t option_list[] = {
     {"efficiency", "0.7", "taken at the nodes that were asked for, where nothing was measured"},
     {"marginal", "0.05", "speedup that each further node of a growth has to bring"},
     {"fairness", "0.25", "how much the nodes that a user holds count against its jobs, from 0 to 1"},
-    {"firm", "0", "1: starts are held against those of EASY backfilling, which are promised; 0: they are not"},
+    {"firm", "1", "1: starts are held against those of EASY backfilling, which are promised; 0: they are not"},
     {"keep", "0.5", "share of what EASY backfilling leaves idle that is kept for jobs that come"},
     {"gather", "1", "1: jobs that are spread over switches are moved together where that pays; 0: they are not"},
     {NULL, NULL, NULL},

@@ -22,7 +22,7 @@ def ruled_by(policy):
 
 
 ers = ruled_by("ers,period=1,worth=1,lower=0.3,upper=0.8")
-gain = ruled_by("gain,stay=1,stay-costs=1,marginal=0.3")
+gain = ruled_by("gain,firm=0,stay=1,stay-costs=1,marginal=0.3")
 
 
 def outcomes(daemon, number):

@@ -34,7 +34,7 @@ def test_more_nodes_do_more_work(daemon):
     assert any("weak scaling" in event["text"] for event in daemon.events(number)), daemon.events(number)
     assert left(daemon, number) > 0.8 * SECONDS  # twice as many nodes would be half of it
     second = daemon.submit("sleep", "1", ranks=(2, 2), once=True, limit=1000)
-    decided(daemon, number, f"makes room for job {second}")
+    decided(daemon, number, f"it is the turn of job {second}")
     daemon.wait_end(second)
     daemon.request("cancel", job=number)
     daemon.wait_end(number, "cancelled")

@@ -9,7 +9,7 @@ from schemas import validate
 
 EPOPSIM = job.BUILD / "bin/epopsim"
 NASA = job.ROOT / "scheduler/examples/NASA-iPSC-1993-3.1-cln.swf.gz"
-POLICIES = ["easy", "ers", "gain", "gain,firm=1", "min", "pref", "average", "keeppref", "dmr"]
+POLICIES = ["easy", "ers", "gain", "gain,firm=0", "min", "pref", "average", "keeppref", "dmr"]
 
 
 def simulated(space, *arguments):
