@@ -51,10 +51,10 @@ struct gain_round {
     int effort;      /* donors that may be looked at still: bounds the time that a decision takes */
     struct gain_step *steps;       /* of donors: room for all jobs */
     bool firm;                     /* starts are held against those of EASY backfilling */
-    bool behind;                   /* these are far ahead */
+    bool behind;                   /* of these, by far */
     struct gain_spare *spares;     /* by time */
     int spare_count;               /* 0: to be found anew */
-    int promises;                  /* among them */
+    int promises;                  /* to those that wait still; -1: to be counted */
     const epop_policy_job_t *head; /* that is promised a start in this plan; NULL: none */
     double head_at;                /* when */
     const struct gain_job *due;    /* that nodes are freed for; NULL: none that is held against promises */

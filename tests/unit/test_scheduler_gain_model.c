@@ -51,6 +51,28 @@ static void test_the_time_in_mpi_where_one_size_was_seen(void **state)
     assert_float_equal(gain_speedup(&model, 8), 8 / 1.35, 1e-6);
 }
 
+/* Perfect speedup, as it is believed from 4 and 8 nodes: measured, between, above and below these. */
+static void test_where_nothing_was_measured_it_may_be_slower(void **state)
+{
+    const epop_policy_sample_t seen[] = {sample(4, 1, -1), sample(8, 0.5, -1)};
+    static const struct {
+        int nodes;
+        double slower;
+    } expected[] = {{4, 1}, {8, 1}, {6, 1}, {16, 2}, {2, 1}};
+    epop_policy_job_t measured = job(seen, 2);
+    struct gain_job known = {.job = &measured, .model = gain_model_fit(&measured, 0.7, NULL), .useful = 16};
+    (void)state;
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
+        assert_float_equal(gain_job_slower(&known, expected[i].nodes), expected[i].slower, 1e-9);
+    const epop_policy_sample_t poor[] = {sample(4, 1, -1), sample(8, 1, -1)};
+    measured.samples = poor;
+    known.model = gain_model_fit(&measured, 0.7, NULL);
+    assert_float_equal(gain_job_slower(&known, 16), 1, 1e-9);
+    assert_float_equal(gain_job_slower(&known, 2), 2, 1e-9); /* below 4 nodes it may speed up */
+    measured.sample_count = 0;
+    assert_float_equal(gain_job_slower(&known, 16), 1, 0);
+}
+
 static int top_with(epop_policy_kind_t kind, const epop_policy_sample_t *samples, int count)
 {
     static const struct gain_options options = {.efficiency = 0.7, .marginal = 0.05};
@@ -104,6 +126,7 @@ int main(void)
         cmocka_unit_test(test_two_sizes_give_the_share),
         cmocka_unit_test(test_sizes_that_do_not_differ_in_time),
         cmocka_unit_test(test_the_time_in_mpi_where_one_size_was_seen),
+        cmocka_unit_test(test_where_nothing_was_measured_it_may_be_slower),
         cmocka_unit_test(test_one_that_waits_starts_where_more_brings_nothing),
         cmocka_unit_test(test_what_is_assumed),
         cmocka_unit_test(test_downey_where_it_is_nearer),
