@@ -315,7 +315,6 @@ double gain_round_soon(struct gain_round *round, int nodes, int *extra)
 /* ---- Beside the schedule of EASY backfilling ---------------------------------------------------- */
 
 #define ROUNDED 1e-3 /* seconds: sums of times are rounded */
-#define WHOLE   1e-6 /* nodes: so are sums of shares */
 
 /* What it cannot give back before its end. */
 static int fixed_nodes(const struct gain_job *job, int nodes)
@@ -348,9 +347,18 @@ static double promised_at(const struct gain_round *round, const epop_policy_job_
     return job->reserved < 0 ? INFINITY : fmax(job->reserved, round->state->now);
 }
 
-static void add_change(struct gain_round *round, double time, double nodes, int room)
+static void add_change(struct gain_round *round, double time, struct gain_spare change)
 {
-    round->spares[round->spare_count++] = (struct gain_spare){fmax(time, 0), nodes, room};
+    change.time = fmax(time, 0);
+    round->spares[round->spare_count++] = change;
+}
+
+/* A use of EASY's schedule, of what runs here or has, or of what waits. */
+static void add_use(struct gain_round *round, double begin, double end, int nodes, bool made)
+{
+    int given = made ? nodes : 0;
+    add_change(round, begin, (struct gain_spare){.idle = -nodes, .nodes = given});
+    add_change(round, end, (struct gain_spare){.idle = nodes, .nodes = -given});
 }
 
 static void add_job(struct gain_round *round, const struct gain_job *job, int nodes)
@@ -359,8 +367,20 @@ static void add_job(struct gain_round *round, const struct gain_job *job, int no
     double end = nodes == job->nodes ? seconds_to_end_at_most(job) : seconds_at_most(job, nodes);
     if (job->from && nodes < job->nodes)
         end += gain_job_takes(job, round->state, nodes);
-    add_change(round, 0, -fixed, -fixed);
-    add_change(round, end, fixed, fixed);
+    add_change(round, 0, (struct gain_spare){.nodes = -fixed, .room = -fixed});
+    add_change(round, end, (struct gain_spare){.nodes = fixed, .room = fixed});
+}
+
+/* Of an odd number of idle nodes less than the half is kept, of a single one nothing. */
+static void sum_changes(struct gain_round *round)
+{
+    struct gain_spare sum = {0};
+    for (int i = 0; i < round->spare_count; i++) {
+        struct gain_spare *at = &round->spares[i];
+        sum.idle += at->idle, sum.nodes += at->nodes, sum.room += at->room;
+        int kept = sum.idle > 0 ? (int)floor(round->options->keep * sum.idle) : 0;
+        *at = (struct gain_spare){at->time, sum.idle, sum.nodes + sum.idle - kept, sum.room};
+    }
 }
 
 /* Changes, which are then summed up. */
@@ -374,29 +394,25 @@ static bool find_spares(struct gain_round *round)
     if (!round->spares)
         return false;
     int there = state->node_count - state->down, up = there < round->most ? there : round->most;
-    double lent = 1 - round->options->keep;
-    add_change(round, 0, lent * up, up);
+    add_change(round, 0, (struct gain_spare){.idle = up, .room = up});
     for (int i = 0; i < state->easy_count; i++) {
         const epop_policy_use_t *use = &state->easy_uses[i];
-        double share = is_made(round, use->job) ? 1 - lent : -lent;
-        add_change(round, use->begin - state->now, share * use->nodes, 0);
-        add_change(round, use->end - state->now, -share * use->nodes, 0);
+        add_use(round, use->begin - state->now, use->end - state->now, use->nodes, is_made(round, use->job));
     }
     for (int i = 0; i < state->waiting_count; i++) {
         const epop_policy_job_t *job = state->waiting[i];
         double at = promised_at(round, job) - state->now;
         if (!isfinite(at) || is_made(round, job))
             continue;
-        add_change(round, at, 0, -job->wanted);
-        add_change(round, at + job->limit, 0, job->wanted);
+        add_change(round, at, (struct gain_spare){.room = -job->wanted});
+        add_change(round, at + job->limit, (struct gain_spare){.room = job->wanted});
     }
     for (int i = 0; i < round->count; i++)
         add_job(round, &round->jobs[i], round->trying ? round->jobs[i].trial : round->jobs[i].nodes);
     if (round->trying)
         add_job(round, round->due, round->due->trial);
     qsort(round->spares, (size_t)round->spare_count, sizeof *round->spares, by_moment);
-    for (int i = 1; i < round->spare_count; i++)
-        round->spares[i].nodes += round->spares[i - 1].nodes, round->spares[i].room += round->spares[i - 1].room;
+    sum_changes(round);
     return true;
 }
 
@@ -459,8 +475,7 @@ static bool is_there(struct gain_round *round, const epop_policy_job_t *job, boo
         const struct gain_spare *at = &round->spares[i];
         double until = i + 1 < round->spare_count ? round->spares[i + 1].time : INFINITY;
         int more = at->time >= own.begin && at->time < own.end ? own.nodes : 0;
-        if ((spare ? at->nodes + WHOLE : at->room) + more < nodes && until > at->time + ROUNDED &&
-            until > begin + ROUNDED)
+        if ((spare ? at->nodes : at->room) + more < nodes && until > at->time + ROUNDED && until > begin + ROUNDED)
             return false;
     }
     return true;

@@ -24,9 +24,10 @@ struct gain_step {
 
 /* What may be taken for good from then on. */
 struct gain_spare {
-    double time;  /* seconds from now */
-    double nodes; /* of what EASY backfilling has given to jobs that run or have ended, and a share of its idle ones */
-    int room;     /* beside what was promised */
+    double time; /* seconds from now */
+    int idle;    /* under EASY backfilling */
+    int nodes;   /* that it gives to jobs that run here or have ended, and these do not need; and of its idle ones */
+    int room;    /* beside what was promised */
 };
 
 struct gain_round {
