@@ -87,6 +87,7 @@ bool gain_round_in_room(struct gain_round *round, const struct gain_job *job, in
 
 /* Somebody who waits was promised a start. */
 bool gain_round_has_promised(struct gain_round *round);
+
 /* Promises it a start, as soon as EASY backfilling gives it one and there is room: seconds from now; infinite: none. */
 double gain_round_promise(struct gain_round *round, const epop_policy_job_t *job);
 
