@@ -209,6 +209,18 @@ struct gain_job *gain_round_start(struct gain_round *round, const struct gain_jo
     return made;
 }
 
+void gain_round_move_bound(struct gain_round *round, bool may)
+{
+    for (int i = 0; i < round->running; i++)
+        if (round->jobs[i].bound > 0)
+            round->jobs[i].movable = may;
+}
+
+bool gain_round_is_collecting(const struct gain_round *round)
+{
+    return round->firm && round->coming > 0 && round->state->waiting_count > 0;
+}
+
 /* ---- When nodes are free ------------------------------------------------------------------------ */
 
 static int by_time(const void *a, const void *b)

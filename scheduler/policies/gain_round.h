@@ -70,6 +70,12 @@ void gain_round_end(struct gain_round *round);
 /* A job that waits becomes one of the jobs, at so many nodes. NULL: no memory. */
 struct gain_job *gain_round_start(struct gain_round *round, const struct gain_job *job, int nodes);
 
+/* Others may give nodes though they have not been at their sizes for long; or may not. */
+void gain_round_move_bound(struct gain_round *round, bool may);
+
+/* With firm: others give nodes back for a job that waits, which needs those that are free, too. */
+bool gain_round_is_collecting(const struct gain_round *round);
+
 /* Seconds until so many nodes are there, if nobody is resized; infinite: never. `extra`: those beyond; may be NULL. */
 double gain_round_when(struct gain_round *round, int nodes, int *extra);
 
