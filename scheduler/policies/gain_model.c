@@ -3,10 +3,76 @@
 
 #include <limits.h>
 #include <math.h>
+#include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "scheduler/policies/sizes.h"
+
+/* ---- Options ------------------------------------------------------------------------------------ */
+
+const epop_policy_option_t gain_option_list[] = {
+    {"factor", "2", "a job grows when that saves this many times what it costs"},
+    {"margin", "1.1", "others shrink for a start when that saves this many times what they lose"},
+    {"stay", "10", "seconds that a job is left at a size, at least"},
+    {"stay-costs", "5", "and this many times what a resize costs it"},
+    {"slack", "0.1", "share of the promised wait by which shrinking jobs may delay the first of the queue"},
+    {"ahead", "5", "seconds before a phase in which nodes are given back for it"},
+    {"efficiency", "0.7", "taken at the nodes that were asked for, where nothing was measured"},
+    {"marginal", "0.05", "speedup that each further node of a growth has to bring"},
+    {"fairness", "0.25", "how much the nodes that a user holds count against its jobs, from 0 to 1"},
+    {"firm", "1", "1: starts are held against those of EASY backfilling, which are promised; 0: they are not"},
+    {"keep", "0.5", "share of what EASY backfilling leaves idle that is kept for jobs that come"},
+    {"gather", "1", "1: jobs that are spread over switches are moved together where that pays; 0: they are not"},
+    {NULL, NULL, NULL},
+};
+
+/* As the list: where each stands, and its limits. */
+static const struct {
+    size_t at;
+    double min, max;
+} slots[] = {
+    {offsetof(struct gain_options, factor), 1, 1e6},      {offsetof(struct gain_options, margin), 1, 1e6},
+    {offsetof(struct gain_options, stay), 1, 1e9},        {offsetof(struct gain_options, stay_costs), 0, 1e6},
+    {offsetof(struct gain_options, slack), 0, 10},        {offsetof(struct gain_options, ahead), 0, 1e9},
+    {offsetof(struct gain_options, efficiency), 0.01, 1}, {offsetof(struct gain_options, marginal), 0, 1},
+    {offsetof(struct gain_options, fairness), 0, 1},      {offsetof(struct gain_options, firm), 0, 1},
+    {offsetof(struct gain_options, keep), 0, 1},          {offsetof(struct gain_options, gather), 0, 1},
+};
+
+int gain_options_set(struct gain_options *options, const char *name, const char *value)
+{
+    for (size_t i = 0; gain_option_list[i].name; i++) {
+        if (strcmp(gain_option_list[i].name, name))
+            continue;
+        char *end;
+        double number = strtod(value, &end);
+        if (end == value || *end || value[strspn(value, "0123456789.eE+-")] || !isfinite(number) ||
+            number < slots[i].min || number > slots[i].max)
+            return -1;
+        *(double *)((char *)options + slots[i].at) = number;
+        return 0;
+    }
+    return -1;
+}
+
+struct gain_options *gain_options_new(void)
+{
+    struct gain_options *options = calloc(1, sizeof *options);
+    if (!options)
+        return NULL;
+    options->fits = calloc(GAIN_FITS, sizeof *options->fits);
+    for (size_t i = 0; gain_option_list[i].name; i++)
+        gain_options_set(options, gain_option_list[i].name, gain_option_list[i].value);
+    return options;
+}
+
+void gain_options_free(struct gain_options *options)
+{
+    free(options->fits);
+    free(options);
+}
 
 /* ---- How a job speeds up ------------------------------------------------------------------------ */
 

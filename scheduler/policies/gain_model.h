@@ -27,6 +27,15 @@ struct gain_options {
     struct gain_fit *fits; /* GAIN_FITS of them, those found last; NULL: they are not kept */
 };
 
+extern const epop_policy_option_t gain_option_list[];
+
+/* The defaults. NULL: no memory. */
+struct gain_options *gain_options_new(void);
+void gain_options_free(struct gain_options *options);
+
+/* -1: there is no such option, or the value makes no sense. */
+int gain_options_set(struct gain_options *options, const char *name, const char *value);
+
 /* ---- How a job speeds up ------------------------------------------------------------------------ */
 
 /*

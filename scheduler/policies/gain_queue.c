@@ -1,8 +1,113 @@
-/* Who starts when: in turn, or beside the schedule of EASY backfilling. */
+/* What comes before all growth; and who starts when: in turn, or beside the schedule of EASY backfilling. */
 #include "scheduler/policies/gain_queue.h"
 
 #include <math.h>
 #include <stdio.h>
+
+/* ---- What comes before all else ----------------------------------------------------------------- */
+
+/*
+ * The power cap, phases that are near, and sizes that programs ask for. Resizes for these do not wait until a job has
+ * been at its size for long enough.
+ */
+#define ENDS 3 /* so many times what it takes a job has left, at least, to get what it asks for */
+
+static void keep_power_cap(struct gain_round *round)
+{
+    if (!round->over)
+        return;
+    gain_round_move_bound(round, true);
+    gain_round_free_nodes(round, round->over, INFINITY, true, "power is above the cap");
+    gain_round_move_bound(round, false);
+}
+
+/* From now on the job is not changed again in this plan. */
+static void change_size(struct gain_round *round, struct gain_job *job, int nodes)
+{
+    int given = job->nodes - nodes;
+    *(given > 0 ? &round->coming : &round->free) += given;
+    job->movable = false;
+    gain_job_set(job, nodes);
+}
+
+/* It stands still, and is slower until `begins`, for nodes that others can use from then on, for `seconds`. Nobody may
+ * wait now: then they count as if one job more of its kind did. */
+static bool is_worth_giving(const struct gain_round *round, const struct gain_job *job, int nodes, double begins)
+{
+    int up = round->state->node_count - round->state->down;
+    double takes = gain_job_takes(job, round->state, nodes), left = gain_job_left(job->job);
+    double slower = begins * (job->speed / gain_job_speed(job, nodes) - 1);
+    double used = (left - fmax(begins, takes)) * (job->nodes - nodes) * (round->price + job->weight / up);
+    return takes < left && used > job->weight * (gain_job_cost(job, round->state, nodes) + fmax(0, slower));
+}
+
+/* The next phase cannot use all nodes, and while it is rigid, or has begun, it is too late. */
+static void give_back(struct gain_round *round, struct gain_job *job)
+{
+    const epop_policy_phase_t *next = &job->job->phases[1];
+    int nodes = gain_job_fit(job, job->nodes);
+    if (nodes <= 0 || nodes == job->nodes || !is_worth_giving(round, job, nodes, next->begins))
+        return;
+    snprintf(job->reason, GAIN_REASON, "%d -> %d: its phase %s in %.0f s takes at most %d, costs %.2f s of %.0f s left",
+             job->from, nodes, next->name ? next->name : "ahead", next->begins, nodes,
+             gain_job_cost(job, round->state, nodes), gain_job_left(job->job));
+    change_size(round, job, nodes);
+}
+
+static void prepare_phases(struct gain_round *round)
+{
+    for (int i = 0; i < round->running; i++) {
+        struct gain_job *job = &round->jobs[i];
+        if (!job->movable && job->bound <= 0)
+            continue;
+        if (job->ending && job->nodes == job->from)
+            give_back(round, job);
+    }
+}
+
+/* All that it asks for, or nothing, as its end is near; what has to come first is kept for it. */
+static void grant_growth(struct gain_round *round, struct gain_job *job, int nodes)
+{
+    int needed = nodes - job->nodes, there = round->free + round->coming;
+    double left = gain_job_left(job->job);
+    if (left <= ENDS * gain_job_takes(job, round->state, nodes))
+        return;
+    if (needed > there && !gain_round_free_nodes(round, needed - there, job->weight * left, false,
+                                                 "makes room for a job that asks for nodes"))
+        return;
+    if (needed <= round->free) {
+        snprintf(job->reason, GAIN_REASON, "%d -> %d: the program asks for %d, %d nodes idle", job->from, nodes,
+                 job->job->asked, round->free);
+        change_size(round, job, nodes);
+        return;
+    }
+    round->coming = there > needed ? there - needed : 0;
+    round->free = 0;
+}
+
+static void serve_wish(struct gain_round *round, struct gain_job *job)
+{
+    int nodes = gain_job_fit(job, job->job->asked);
+    if (nodes > job->nodes) {
+        grant_growth(round, job, nodes);
+    } else if (nodes > 0 && nodes < job->nodes && is_worth_giving(round, job, nodes, 0)) {
+        snprintf(job->reason, GAIN_REASON, "%d -> %d: the program asks for %d", job->from, nodes, job->job->asked);
+        change_size(round, job, nodes);
+    }
+}
+
+static void serve_wishes(struct gain_round *round)
+{
+    for (int i = 0; i < round->running; i++) {
+        struct gain_job *job = &round->jobs[i];
+        const epop_policy_job_t *it = job->job;
+        bool elastic = it->phase_count < 1 || it->phases[0].elastic;
+        if (it->kind == EPOP_EVOLVING && it->asked > 0 && it->state == EPOP_POLICY_RUNS && elastic)
+            serve_wish(round, job);
+    }
+}
+
+/* ---- Jobs that wait ----------------------------------------------------------------------------- */
 
 /*
  * First come, first served. The first one for which there is no room is promised a start; those behind it start if they
@@ -257,7 +362,7 @@ static bool serve_beside_easy(struct gain_round *round)
     return true;
 }
 
-void gain_queue_serve(struct gain_round *round)
+static void serve_waiting(struct gain_round *round)
 {
     const epop_policy_state_t *state = round->state;
     int i = 0;
@@ -274,4 +379,69 @@ void gain_queue_serve(struct gain_round *round)
     for (i++; i < state->waiting_count && (round->free > 0 || round->effort > 0); i++)
         if (!is_too_large(round, state->waiting[i]))
             backfill_job(round, state->waiting[i]);
+}
+
+void gain_queue_serve(struct gain_round *round)
+{
+    keep_power_cap(round);
+    prepare_phases(round);
+    serve_wishes(round);
+    serve_waiting(round);
+}
+
+/* ---- The plan ----------------------------------------------------------------------------------- */
+
+/* What it was not given because an earlier job of the program had no use for it. */
+static void write_start(const struct gain_round *round, const struct gain_job *job)
+{
+    char earlier[64] = "";
+    if (job->job->earlier && job->nodes == job->top && job->top < gain_job_fit(job, job->job->wanted))
+        snprintf(earlier, sizeof earlier, ", as more brought job %lld of this program little",
+                 (long long)job->job->earlier);
+    epop_plan_start(round->plan, job->job, job->nodes, "starts with %d of %d nodes, %s%s: %d idle, %d wait", job->nodes,
+                    job->job->wanted, job->why, earlier, round->state->idle, round->state->waiting_count);
+}
+
+static void write_job(const struct gain_round *round, const struct gain_job *job)
+{
+    if (!job->from && job->held)
+        return;
+    if (!job->from)
+        write_start(round, job);
+    else if (job->nodes != job->job->target)
+        epop_plan_resize(round->plan, job->job, job->nodes, "%s", job->reason);
+}
+
+/* A job that may not be resized yet could give or take nodes when it may. */
+static double until_stay(const struct gain_round *round, const struct gain_job *job)
+{
+    bool grows = round->free > 0 && gain_job_above(job, job->nodes) > 0;
+    return job->bound > 0 && (round->blocked || grows) ? job->bound : INFINITY;
+}
+
+/* A phase comes near that cannot use all of the job's nodes. */
+static double until_phase(const struct gain_job *job)
+{
+    const epop_policy_phase_t *next = &job->job->phases[1];
+    if (job->job->phase_count < 2 || job->ending || job->job->kind < EPOP_MALLEABLE)
+        return INFINITY;
+    return next->begins < 0 || next->range.max >= job->nodes ? INFINITY : next->begins - job->near;
+}
+
+static void set_wake(const struct gain_round *round)
+{
+    double first = INFINITY;
+    for (int i = 0; i < round->running; i++)
+        first = fmin(first, fmin(until_stay(round, &round->jobs[i]), until_phase(&round->jobs[i])));
+    if (isfinite(first))
+        epop_plan_wake(round->plan, round->state->now + fmax(first, 1e-3));
+}
+
+void gain_queue_write(const struct gain_round *round)
+{
+    for (int i = round->running; i < round->count; i++)
+        write_job(round, &round->jobs[i]);
+    for (int i = 0; i < round->running; i++)
+        write_job(round, &round->jobs[i]);
+    set_wake(round);
 }

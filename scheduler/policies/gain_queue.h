@@ -1,10 +1,17 @@
-/* The queue of jobs that wait, as the policies `gain` and `ers` serve it. */
+/* What the policies `gain` and `ers` have in common: what comes before all growth, and who starts when. */
 #ifndef SCHEDULER_POLICIES_GAIN_QUEUE_H
 #define SCHEDULER_POLICIES_GAIN_QUEUE_H
 
 #include "scheduler/policies/gain_round.h"
 
-/* Jobs that wait become jobs of the round, now or as soon as others have given them nodes, or are promised a start. */
+/*
+ * Jobs give back what is above the power cap or of no use in a near phase, get the sizes that their programs ask for,
+ * and make room for those that wait. These become jobs of the round, which start now or as soon as others have given
+ * them nodes, or they are promised a start.
+ */
 void gain_queue_serve(struct gain_round *round);
+
+/* The starts and resizes of the round, and when the next decision is due. */
+void gain_queue_write(const struct gain_round *round);
 
 #endif
