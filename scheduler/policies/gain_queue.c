@@ -300,10 +300,26 @@ static void promise_head(struct gain_round *round)
         gain_round_promise(round, head);
 }
 
+/*
+ * The first job that is due and has got nothing is to start as soon as it can: what starts before is done by then, or
+ * leaves its nodes. It is not told: that may come to be later still, as jobs here are behind EASY's schedule.
+ */
+static void hold_for_late(struct gain_round *round)
+{
+    const epop_policy_state_t *state = round->state;
+    for (int i = 0; i < state->waiting_count && !round->head; i++) {
+        const epop_policy_job_t *job = state->waiting[i];
+        if (is_due(round, job) && !is_too_large(round, job) && !is_planned(round, job)) {
+            gain_round_promise(round, job);
+            return;
+        }
+    }
+}
+
 static void tell_promise(struct gain_round *round)
 {
     const epop_policy_job_t *head = round->head;
-    if (head && !is_planned(round, head))
+    if (head && !is_due(round, head) && !is_planned(round, head))
         epop_plan_reserve(round->plan, head, head->wanted, round->head_at,
                           "no job that comes later can delay it: %d nodes in %.0f s", head->wanted,
                           round->head_at - round->state->now);
@@ -341,6 +357,7 @@ static bool serve_beside_easy(struct gain_round *round)
     serve_all_due(round, true);
     promise_head(round);
     serve_all_due(round, false);
+    hold_for_late(round);
     round->behind = is_behind(round);
     for (int i = 0; i < state->waiting_count; i++) {
         const epop_policy_job_t *job = state->waiting[i];

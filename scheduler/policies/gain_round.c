@@ -510,13 +510,15 @@ double gain_round_promise(struct gain_round *round, const epop_policy_job_t *job
     double at = fmax(0, job->easy_start - round->state->now);
     if (!round->spare_count && !find_spares(round))
         return INFINITY;
-    for (int i = 0; !is_there(round, NULL, false, at, at + job->limit, job->wanted); i++) {
+    for (int i = 0; !is_there(round, job, false, at, at + job->limit, job->wanted); i++) {
         while (i < round->spare_count && round->spares[i].time <= at)
             i++;
         if (i >= round->spare_count)
             return INFINITY;
         at = round->spares[i].time;
     }
+    if (round->state->now + at >= promised_at(round, job))
+        return INFINITY;
     round->head = job;
     round->head_at = round->state->now + at;
     round->spare_count = 0;

@@ -94,7 +94,8 @@ bool gain_round_in_room(struct gain_round *round, const struct gain_job *job, in
 /* Somebody who waits was promised a start. */
 bool gain_round_has_promised(struct gain_round *round);
 
-/* Promises it a start, as soon as EASY backfilling gives it one and there is room: seconds from now; infinite: none. */
+/* Promises it a start, as soon as EASY backfilling gives it one and there is room: seconds from now; infinite: none
+ * that is sooner than what it was promised. */
 double gain_round_promise(struct gain_round *round, const epop_policy_job_t *job);
 
 /* Makes room for a job that waits: of idle nodes, nodes that come, and those that other jobs can spare, at the size at
