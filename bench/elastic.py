@@ -18,7 +18,7 @@ import time
 import sites
 import workloads
 
-POLICY = "ers,period=2,worth=3,upper=0.8,lower=0.5"  # for jobs of seconds: evaluated every 2 s, down to an efficiency of 0.55
+POLICY = "ers,firm=0,period=2,worth=3,upper=0.8,lower=0.5"  # for jobs of seconds: evaluated every 2 s, down to an efficiency of 0.55
 
 
 def metrics(jobs, records):

@@ -219,7 +219,7 @@ def figures():
     """The dissertation's figures 14.7 and 14.8: Gauss and Cannon beside each other on 32 nodes."""
     rows = []
     for workload, title in (("gauss-cannon-4096.json", "14.7: Cannon 4096^2"), ("gauss-cannon-1024.json", "14.8: Cannon 1024^2")):
-        [run] = runs(workload, "ers")
+        [run] = runs(workload, "ers,firm=0")
         rows.append([title, sizes(run, "gauss"), sizes(run, "cannon")])
     return table(["figure", "nodes of Gauss (from)", "nodes of Cannon (from)"], rows)
 
@@ -227,7 +227,7 @@ def figures():
 def balance():
     """The dissertation's figure 14.9: three Cannons with and without time balancing."""
     rows = []
-    for run, title in zip(runs("three-cannon.json", "easy", "ers,balance=no,fill=no", "ers,balance=no", "ers", "gain"),
+    for run, title in zip(runs("three-cannon.json", "easy", "ers,firm=0,balance=no,fill=no", "ers,firm=0,balance=no", "ers,firm=0", "gain"),
                           ("`easy`", "`ers`, neither balancing nor filling", "`ers`, filling alone", "`ers`, both", "`gain`")):
         metrics = run["metrics"]
         idle = 32 * metrics["makespan"] * (1 - metrics["utilisation"]) / 3600

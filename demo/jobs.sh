@@ -26,7 +26,7 @@ show_until() {
 }
 
 step "Four nodes on this machine"
-run epoprm start --local 4 --policy ers,period=1,worth=1,lower=0.5,upper=0.9
+run epoprm start --local 4
 mkfifo "$work/watch"
 printf '%s$ epoprm watch &%s\n' "$bold" "$plain"
 timeout $((3 * limit)) epoprm watch >"$work/watch" 2>&1 </dev/null &
@@ -35,11 +35,11 @@ exec 3<"$work/watch"
 show_until TIME # it is connected: from here on it hears of all
 
 step "A job that takes what there is: 1 to 4 ranks"
-run epoprm submit --ranks 1-4 --name wide -o "$work/wide" -- "$synthetic" mib=64 phase=solve iterations=300 seconds=0.25
+run epoprm submit --ranks 1-4 --name wide -o "$work/wide" -- "$synthetic" mib=64 phase=solve iterations=400 seconds=0.25
 show_until running
 
 step "Another one, of exactly 2"
-run epoprm submit --ranks 2 --name guest -o "$work/guest" -- "$synthetic" phase=visit iterations=60 seconds=0.25
+run epoprm submit --ranks 2 --time 1m --name guest -o "$work/guest" -- "$synthetic" phase=visit iterations=60 seconds=0.25
 show_until settled
 run epoprm queue
 show_until ended

@@ -57,13 +57,13 @@ def interaction(here):
     for figure, order in (("14.7", "4096"), ("14.8", "1024")):
         for phase in (1, 2):
             workload = example(f"gauss-cannon-{order}.json")
-            run = simulate(here, workload if phase == 1 else on_phase_2(workload, order), "ers")
+            run = simulate(here, workload if phase == 1 else on_phase_2(workload, order), "ers,firm=0")
             yield from steps(run, {"figure": figure, "phase": phase})
 
 
-POLICIES = {"14.9": (("no balancing", "ers,balance=no"), ("balancing", "ers")),
-            "14.10": (("no balancing", "ers,upper=0.5,balance=no"), ("balancing", "ers,upper=0.5"),
-                      ("no balancing, lower 0.1", "ers,upper=0.5,lower=0.1,balance=no"), ("balancing, lower 0.1", "ers,upper=0.5,lower=0.1"))}
+POLICIES = {"14.9": (("no balancing", "ers,firm=0,balance=no"), ("balancing", "ers,firm=0")),
+            "14.10": (("no balancing", "ers,firm=0,upper=0.5,balance=no"), ("balancing", "ers,firm=0,upper=0.5"),
+                      ("no balancing, lower 0.1", "ers,firm=0,upper=0.5,lower=0.1,balance=no"), ("balancing, lower 0.1", "ers,firm=0,upper=0.5,lower=0.1"))}
 
 
 def balance(here):
@@ -118,8 +118,8 @@ def balancing(here):
     for figure, (sizes, others) in CASES.items():
         jobs = [scaling(str(place), count, seconds, most=24 if figure == "10.9" else 32) for place, (count, seconds) in enumerate(sizes)]
         # By balancing alone: with filling, the first of two jobs to be asked has all idle nodes.
-        runs = {"off": simulate(here, machine(32, *jobs, *others), "ers,balance=no,fill=no"),
-                "on": simulate(here, machine(32, *jobs, *others), "ers,balance=no" if figure == "10.9" else "ers,fill=no")}
+        runs = {"off": simulate(here, machine(32, *jobs, *others), "ers,firm=0,balance=no,fill=no"),
+                "on": simulate(here, machine(32, *jobs, *others), "ers,firm=0,balance=no" if figure == "10.9" else "ers,firm=0,fill=no")}
         for way, run in runs.items():
             yield from steps(run, {"figure": figure, "way": way})
             yield {**figures(run, {"figure": figure, "way": way}, 32),
@@ -140,7 +140,7 @@ MINUTE = 60
 def six_jobs(here):
     """Static by easy, elastic by ers; a unit is a minute."""
     points = [{"nodes": 1, "speedup": 1, "mtct": 0.001}, {"nodes": 4, "speedup": 3.99, "mtct": 0.004}]
-    for kind, policy in (("rigid", "easy"), ("malleable", "ers")):
+    for kind, policy in (("rigid", "easy"), ("malleable", "ers,firm=0")):
         jobs = [{"name": str(place), "kind": kind, "nodes": count, **({"min": 1, "max": count} if kind == "malleable" else {}), "bytes": 1e6, "limit": 1.02 * units * MINUTE,
                  "phases": [{"iterations": 60 * units, "seconds": count * MINUTE / 60, "speedup": {"model": "table", "points": points}}]}
                 for place, (count, units) in enumerate(SIX, 1)]
@@ -165,7 +165,7 @@ def six_real(here):
     """The same under epoprm, where a unit is some seconds."""
     needs_join(here)
     unit = 1 if here.quick else 3
-    for kind, policy in (("rigid", "easy"), ("malleable", f"ers,period={unit},worth=2")):
+    for kind, policy in (("rigid", "easy"), ("malleable", f"ers,firm=0,period={unit},worth=2")):
         jobs = [nodes.synthetic(str(place), count, units * unit, 1 if kind == "malleable" else count, count) for place, (count, units) in enumerate(SIX, 1)]
         records = play(policy, 4, jobs)
         yield from real_steps(records, {"site": "epoprm", "kind": kind})
@@ -203,7 +203,7 @@ def interaction_real(here):
         cannon = nodes.program("cannon", "--random", str(order), "--repeat", str(repeats))
         jobs = [{"name": name, "ranks": ranks, "submit": 0, "words": words, "time": "600s"} for name, ranks, words in (("gauss", "1-8", gauss), ("cannon", "1-9", cannon))]
         for title, thresholds in list(THRESHOLDS.items())[:1 if here.quick else 2]:
-            records = play(f"ers,period=1,worth=1{thresholds}", NODES, jobs)
+            records = play(f"ers,firm=0,period=1,worth=1{thresholds}", NODES, jobs)
             yield from real_steps(records, {"figure": figure, "thresholds": title})
             yield from ({"figure": figure, "thresholds": title, "of": record["name"], "done": record["done"]} for record in records)
 

@@ -10,6 +10,8 @@
 #include <string.h>
 
 #include "scheduler/policies/ers_model.h"
+#include "scheduler/policies/gain_growth.h"
+#include "scheduler/policies/gain_queue.h"
 #include "scheduler/policies/policies.h"
 
 /* ---- The view of one decision ------------------------------------------------------------------- */
@@ -708,7 +710,7 @@ static void fill_idle(struct ers_view *view, const struct ers_gap *gap)
     }
 }
 
-/* ---- The policy --------------------------------------------------------------------------------- */
+/* ---- The plan ----------------------------------------------------------------------------------- */
 
 /* The resource scaling vector. */
 static void write_resizes(const struct ers_view *view)
@@ -742,7 +744,72 @@ static void set_wake(const struct ers_view *view)
     }
 }
 
-static void ers_decide(const void *settings, const epop_policy_state_t *state, epop_plan_t *plan)
+/* ---- Beside EASY backfilling -------------------------------------------------------------------- */
+
+/*
+ * With firm=1 the queue is that of the policy `gain`: no job starts later than EASY backfilling would start it. A job
+ * that gave nodes for that gets them back as there, and its MTCT decides about what is beyond the nodes that its user
+ * wants. Time balancing and optional reductions, which start the first job of the queue earlier, are not made.
+ */
+
+/* Those that the round has resized, and those whose programs' wishes it has served, keep what they have now. */
+static void take_over(struct ers_view *view, const struct gain_round *round)
+{
+    view->idle = gain_round_is_collecting(round) ? 0 : round->free;
+    for (int i = 0; i < round->running; i++) {
+        struct ers_range *range = &view->entries[i].range;
+        if (round->jobs[i].nodes != round->jobs[i].from || !range->sample)
+            range->verdict = ERS_STAYS;
+    }
+}
+
+/* Not below what its user wants; and promised starts reckon with the ends that jobs have at their sizes. */
+static void bound_reductions(struct ers_view *view, bool promised)
+{
+    for (int i = 0; i < view->count; i++) {
+        struct ers_entry *entry = &view->entries[i];
+        int least = ers_fit(entry->job, entry->job->wanted);
+        if (entry->range.verdict != ERS_REDUCED)
+            continue;
+        entry->range.low = least > entry->range.low ? least : entry->range.low;
+        if (promised || entry->range.low >= entry->nodes)
+            entry->range.verdict = ERS_STAYS;
+    }
+}
+
+static void decide_sizes(struct ers_view *view, struct gain_round *round)
+{
+    struct ers_gap gap = no_gap();
+    if (round->blocked)
+        gap = (struct ers_gap){.start = round->shadow, .extra = round->extra};
+    take_over(view, round);
+    bound_reductions(view, gain_round_has_promised(round) || round->head);
+    reduce_mandatory(view);
+    fill_idle(view, &gap);
+    write_resizes(view);
+    set_wake(view);
+}
+
+static void decide_beside_easy(const struct ers_settings *settings, const epop_policy_state_t *state, epop_plan_t *plan)
+{
+    struct gain_round round;
+    struct ers_view view;
+    if (gain_round_begin(&round, settings->starts, state, plan))
+        return;
+    gain_queue_serve(&round);
+    gain_growth_give(&round, true);
+    gain_queue_write(&round);
+    if (!open_view(&view, settings, state, plan)) {
+        decide_sizes(&view, &round);
+        close_view(&view);
+    }
+    gain_round_end(&round);
+}
+
+/* ---- The policy --------------------------------------------------------------------------------- */
+
+static void decide_as_published(const struct ers_settings *settings, const epop_policy_state_t *state,
+                                epop_plan_t *plan)
 {
     struct ers_view view;
     if (open_view(&view, settings, state, plan))
@@ -757,6 +824,19 @@ static void ers_decide(const void *settings, const epop_policy_state_t *state, e
     close_view(&view);
 }
 
+static int ers_follows_easy(const void *settings)
+{
+    return ((const struct ers_settings *)settings)->starts->firm > 0;
+}
+
+static void ers_decide(const void *settings, const epop_policy_state_t *state, epop_plan_t *plan)
+{
+    if (gain_queue_is_firm(((const struct ers_settings *)settings)->starts, state))
+        decide_beside_easy(settings, state, plan);
+    else
+        decide_as_published(settings, state, plan);
+}
+
 static int ers_open(void **settings)
 {
     *settings = ers_settings_new();
@@ -768,6 +848,11 @@ static int ers_set_option(void *settings, const char *name, const char *value)
     return ers_settings_set(settings, name, value);
 }
 
+static void ers_close(void *settings)
+{
+    ers_settings_free(settings);
+}
+
 const epop_policy_t policy_ers = {
     .abi_version = EPOP_POLICY_ABI_VERSION,
     .struct_size = sizeof(epop_policy_t),
@@ -777,5 +862,6 @@ const epop_policy_t policy_ers = {
     .open = ers_open,
     .option = ers_set_option,
     .decide = ers_decide,
-    .close = free,
+    .close = ers_close,
+    .follows_easy = ers_follows_easy,
 };

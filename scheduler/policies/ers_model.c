@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "scheduler/policies/gain_model.h"
+
 /* ---- Options ------------------------------------------------------------------------------------ */
 
 const epop_policy_option_t ers_options[] = {
@@ -18,7 +20,9 @@ const epop_policy_option_t ers_options[] = {
     {"worth", "10", "times the seconds of an adaptation that a job must have left, or a wait be shortened by"},
     {"balance", "yes", "running jobs are brought to a common end when an earlier job waits: yes, no"},
     {"fill", "yes", "idle nodes go to running jobs that stay efficient: yes, no"},
-    {"start", "moldable", "a job that does not fit starts on fewer nodes (moldable), or waits (rigid)"},
+    {"start", "moldable", "with firm=0 a job that does not fit starts on fewer nodes (moldable), or waits (rigid)"},
+    {"firm", "1", "1: jobs start as with gain, beside the schedule of EASY backfilling; 0: as published"},
+    {"keep", "0.5", "as with gain: share of what EASY backfilling leaves idle that is kept for jobs that come"},
     {NULL, NULL, NULL},
 };
 
@@ -57,15 +61,29 @@ int ers_settings_set(struct ers_settings *settings, const char *name, const char
         return set_word(&settings->balance, value, "yes", "no");
     if (!strcmp(name, "fill"))
         return set_word(&settings->fill, value, "yes", "no");
-    return strcmp(name, "start") ? -1 : set_word(&settings->moldable, value, "moldable", "rigid");
+    if (!strcmp(name, "start"))
+        return set_word(&settings->moldable, value, "moldable", "rigid");
+    if (!strcmp(name, "firm") || !strcmp(name, "keep"))
+        return gain_options_set(settings->starts, name, value);
+    return -1;
 }
 
 struct ers_settings *ers_settings_new(void)
 {
     struct ers_settings *settings = calloc(1, sizeof *settings);
+    if (settings && !(settings->starts = gain_options_new())) {
+        free(settings);
+        return NULL;
+    }
     for (const epop_policy_option_t *option = ers_options; settings && option->name; option++)
         ers_settings_set(settings, option->name, option->value);
     return settings;
+}
+
+void ers_settings_free(struct ers_settings *settings)
+{
+    gain_options_free(settings->starts);
+    free(settings);
 }
 
 /* ---- Sizes that a job can have ------------------------------------------------------------------ */

@@ -11,18 +11,22 @@
 
 /* ---- Options ------------------------------------------------------------------------------------ */
 
+struct gain_options;
+
 struct ers_settings {
     double upper, lower; /* thresholds of MTCT */
     double period;       /* seconds between two evaluations */
     double values;       /* iterations before a sample counts */
     double worth;        /* times the adaptation time that must be left, or won */
     bool balance, fill, moldable;
+    struct gain_options *starts; /* of the policy `gain`, whose queue it has unless `firm` is 0 there */
 };
 
 extern const epop_policy_option_t ers_options[];
 
 /* The defaults. NULL: no memory. */
 struct ers_settings *ers_settings_new(void);
+void ers_settings_free(struct ers_settings *settings);
 
 /* -1: the value makes no sense. */
 int ers_settings_set(struct ers_settings *settings, const char *name, const char *value);

@@ -379,12 +379,16 @@ static bool serve_beside_easy(struct gain_round *round)
     return true;
 }
 
+bool gain_queue_is_firm(const struct gain_options *options, const epop_policy_state_t *state)
+{
+    return options->firm > 0 && state->easy_uses && state->resize_base <= DEAR;
+}
+
 static void serve_waiting(struct gain_round *round)
 {
     const epop_policy_state_t *state = round->state;
     int i = 0;
-    bool firm = round->options->firm > 0 && state->easy_uses && state->resize_base <= DEAR;
-    if (firm && serve_beside_easy(round))
+    if (gain_queue_is_firm(round->options, state) && serve_beside_easy(round))
         return;
     round->firm = false;
     while (i < state->waiting_count &&
@@ -433,7 +437,7 @@ static void write_job(const struct gain_round *round, const struct gain_job *job
 static double until_stay(const struct gain_round *round, const struct gain_job *job)
 {
     bool grows = round->free > 0 && gain_job_above(job, job->nodes) > 0;
-    return job->bound > 0 && (round->blocked || grows) ? job->bound : INFINITY;
+    return job->bound > 0 && (round->blocked || isfinite(round->shadow) || grows) ? job->bound : INFINITY;
 }
 
 /* A phase comes near that cannot use all of the job's nodes. */

@@ -11,6 +11,9 @@
  */
 void gain_queue_serve(struct gain_round *round);
 
+/* Starts are held against the schedule of EASY backfilling: the state has it, and resizes are no matter of minutes. */
+bool gain_queue_is_firm(const struct gain_options *options, const epop_policy_state_t *state);
+
 /* The starts and resizes of the round, and when the next decision is due. */
 void gain_queue_write(const struct gain_round *round);
 

@@ -38,7 +38,7 @@ def name_of(pid):
 class Manager:
     """epoprm on four nodes, in a directory of its own, and jobs that it is given."""
 
-    def __init__(self, options=("--local", "4"), policy="ers,period=1,worth=1,upper=0.9,lower=0.5"):
+    def __init__(self, options=("--local", "4"), policy="ers,firm=0,period=1,worth=1,upper=0.9,lower=0.5"):
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="epop-soak-rm-"))
         (self.directory / "run").mkdir(mode=0o700)
         self.options = [*options, "--policy", policy]

@@ -12,7 +12,7 @@ static int set_up(void **state)
     (void)state;
     error = (struct error){0};
     machine(32, 0, 0);
-    return policy_open(&policy, "ers", policies, &error);
+    return policy_open(&policy, "ers,firm=0", policies, &error);
 }
 
 static void submit_named(double now, struct core_job job, const char *name)
@@ -164,7 +164,7 @@ static void test_an_adaptation_has_to_be_worth_it(void **state)
     told(core_told(core, 239, 1, 1001, &error), &error);
     decide(240);
     assert_int_equal(decisions.count, 0); /* 1000 s left, and adaptations take 100 s */
-    use("ers,worth=5");
+    use("ers,firm=0,worth=5");
     decide(240);
     assert_decided(DECISION_RESIZE, 1, 4, "above");
 }
@@ -188,7 +188,7 @@ static void test_what_is_asked_for_does_not_wait_for_an_evaluation(void **state)
 {
     struct core_job job = malleable(1, 8, 1, 32, 3600);
     (void)state;
-    use("ers,fill=no");
+    use("ers,firm=0,fill=no");
     job.kind = EPOP_EVOLVING;
     running(job);
     told(core_asked(core, 1, 20, &error), &error);
@@ -274,7 +274,7 @@ static void test_filling_keeps_to_accepted_sizes(void **state)
 static void test_filling_can_be_off(void **state)
 {
     (void)state;
-    use("ers,fill=no");
+    use("ers,firm=0,fill=no");
     running(malleable(1, 8, 1, 32, 3600));
     measured(1, 0.001);
     decide(60);
@@ -299,7 +299,7 @@ static void test_jobs_start_at_what_is_offered(void **state)
 static void test_starts_can_be_rigid(void **state)
 {
     (void)state;
-    use("ers,start=rigid");
+    use("ers,firm=0,start=rigid");
     submit(core, 0, rigid(1, 20, 100));
     submit(core, 0, moldable(2, 16, 2, 32, 100));
     decide(0);
@@ -564,7 +564,7 @@ static void test_balancing_once_is_enough(void **state)
 static void test_balancing_can_be_off(void **state)
 {
     (void)state;
-    use("ers,balance=no");
+    use("ers,firm=0,balance=no");
     two_cannons_and_one_that_waits();
     decide(60);
     assert_int_equal(decisions.count, 1);
@@ -605,7 +605,7 @@ static void test_the_set_has_those_that_end_first(void **state)
     running(malleable(3, 16, 1, 32, 9000));
     for (int id = 1; id <= 3; id++)
         measured(id, 0.001);
-    use("ers,fill=no");
+    use("ers,firm=0,fill=no");
     submit(core, 1, rigid(4, 16, 900)); /* what all can spare is 16: that comes first */
     decide(60);
     assert_decided(DECISION_RESIZE, 1, 4, "it can do with less");

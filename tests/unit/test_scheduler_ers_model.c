@@ -26,7 +26,7 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     (void)state;
-    free(settings);
+    ers_settings_free(settings);
     return 0;
 }
 

@@ -21,7 +21,7 @@ def ruled_by(policy):
     return fixture
 
 
-ers = ruled_by("ers,period=1,worth=1,lower=0.3,upper=0.8")
+ers = ruled_by("ers,firm=0,period=1,worth=1,lower=0.3,upper=0.8")
 gain = ruled_by("gain,firm=0,stay=1,stay-costs=1,marginal=0.3")
 
 

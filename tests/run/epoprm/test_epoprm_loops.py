@@ -10,7 +10,7 @@ pytestmark = joining.needed
 
 @pytest.fixture(name="daemon")
 def fixture_daemon(space):
-    it = ruling.Daemon(space, "--local", "4", policy="ers,period=1,worth=1,lower=0.3,upper=0.8")
+    it = ruling.Daemon(space, "--local", "4", policy="ers,firm=0,period=1,worth=1,lower=0.3,upper=0.8")
     yield from ruling.ruled(it.start())
 
 

@@ -5,7 +5,7 @@ import json
 import job
 
 # MTCT by size: 1: 0, 2: 0.2, 3: 5, 4: 9. The policy shrinks from 4, tries 3, and comes back to 2.
-POLICY = "ers,period=2,values=3,worth=1,upper=2,lower=0.7"
+POLICY = "ers,firm=0,period=2,values=3,worth=1,upper=2,lower=0.7"
 POINTS = {1: 1, 2: 1.67, 3: 0.5, 4: 0.4}
 SECONDS = 0.4
 SIZES = [4, 2, 3, 1, 2]

@@ -118,7 +118,7 @@ def test_options_go_before_the_workload(space):
 def test_jobs_of_a_trace_move_what_a_resize_moves(space):
     """And nothing else: a rate of the file system is for nothing."""
     words = ["--jobs", "500", "--load", "0.9", "--malleable", "1", "--bytes-per-node", "1e9", "--network", "20G", "--link", "2G"]
-    [run] = simulated(space, NASA, *words, policy="ers")["runs"]
+    [run] = simulated(space, NASA, *words, policy="ers,firm=0")["runs"]
     metrics, resizes = run["metrics"], [entry["resizes"] * entry["wanted"] for entry in run["jobs"]]
     assert metrics["network_utilisation"] * 20e9 * metrics["makespan"] == pytest.approx(1e9 * sum(resizes)) and sum(resizes) > 100
     result = epopsim(space, "--policy", "easy", "--jobs", "50", "--file-system", "1G", NASA)
@@ -165,9 +165,9 @@ def decided(space, policy, network):
 
 def test_ers_takes_nodes_from_who_waits_for_the_network(space):
     """0.2 s of 1.2 s; what it gives back goes to the job that computes."""
-    assert decided(space, "ers", "0") == []
-    assert decided(space, "ers", "10G")[0] == (1, 8, "MTCT 0.2 above 0.1")
-    assert decided(space, "ers", "10G")[1][:2] == (2, 24)
+    assert decided(space, "ers,firm=0", "0") == []
+    assert decided(space, "ers,firm=0", "10G")[0] == (1, 8, "MTCT 0.2 above 0.1")
+    assert decided(space, "ers,firm=0", "10G")[1][:2] == (2, 24)
 
 
 def test_gain_expects_less_of_nodes_that_wait_for_the_network(space):

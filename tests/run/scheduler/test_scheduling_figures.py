@@ -64,20 +64,20 @@ def test_the_examples_agree_with_the_schema(path):
 # ---- 14.7: Gauss and Cannon, both 4096 x 4096 ----
 
 def test_gauss_is_halved_to_one_node_in_four_steps(space):
-    run = schedule(space, "gauss-cannon-4096.json", "ers")
+    run = schedule(space, "gauss-cannon-4096.json", "ers,firm=0")
     assert changes(run, "gauss") == [(1, 16), (2, 8), (3, 4), (4, 2), (5, 1)]
     assert all("above 0.1" in reason for reason in reasons(run, "gauss"))
 
 
 def test_cannon_takes_what_gauss_gives_back(space):
-    run = schedule(space, "gauss-cannon-4096.json", "ers")
+    run = schedule(space, "gauss-cannon-4096.json", "ers,firm=0")
     assert changes(run, "cannon") == [(1, 16), (2, 23), (3, 28), (5, 31)]
     assert all("below 0.01" in reason and "nodes idle" in reason for reason in reasons(run, "cannon"))
     assert {nodes for _, nodes in changes(run, "cannon")} <= squares()
 
 
 def test_then_no_node_is_idle(space):
-    run = schedule(space, "gauss-cannon-4096.json", "ers")
+    run = schedule(space, "gauss-cannon-4096.json", "ers,firm=0")
     assert idle_at(run, 30) == 0 and idle_at(run, 3 * PERIOD + 30) == 2 and idle_at(run, 4 * PERIOD + 30) == 0
     assert idle_at(run, named(run, "cannon")["end"] - 1) == 0
 
@@ -85,14 +85,14 @@ def test_then_no_node_is_idle(space):
 # ---- 14.8: Cannon with 1024 x 1024 ----
 
 def test_the_small_cannon_goes_down_to_two_nodes(space):
-    run = schedule(space, "gauss-cannon-1024.json", "ers")
+    run = schedule(space, "gauss-cannon-1024.json", "ers,firm=0")
     assert changes(run, "cannon") == [(1, 16), (2, 8), (3, 4), (4, 2)]
     assert changes(run, "gauss") == [(1, 16), (2, 8), (3, 4), (4, 2), (5, 1)]
     assert named(run, "cannon")["end"] > 6 * PERIOD and idle_at(run, 6 * PERIOD) == 29
 
 
 def test_without_a_band_it_goes_on(space):
-    run = schedule(space, "gauss-cannon-1024.json", "ers,upper=0.01")
+    run = schedule(space, "gauss-cannon-1024.json", "ers,firm=0,upper=0.01")
     assert changes(run, "cannon")[-1] == (5, 1)
 
 
@@ -103,29 +103,29 @@ def third_start(run):
 
 
 def test_time_balancing_shortens_the_wait_and_the_makespan(space):
-    balanced = schedule(space, "three-cannon.json", "ers")
-    without = schedule(space, "three-cannon.json", "ers,balance=no")
+    balanced = schedule(space, "three-cannon.json", "ers,firm=0")
+    without = schedule(space, "three-cannon.json", "ers,firm=0,balance=no")
     assert idle_node_seconds(balanced) < 0.7 * idle_node_seconds(without)
     assert third_start(balanced) < third_start(without) - 20
     assert balanced["metrics"]["makespan"] < without["metrics"]["makespan"] - 20
 
 
 def test_the_balanced_jobs_end_together(space):
-    run = schedule(space, "three-cannon.json", "ers")
+    run = schedule(space, "three-cannon.json", "ers,firm=0")
     five, ten = named(run, "five"), named(run, "ten")
     assert abs(five["end"] - ten["end"]) < 10 and third_start(run) == max(five["end"], ten["end"])
     assert "time balancing of 2 jobs" in reasons(run, "five")[0] and changes(run, "five")[1][0] == 2
 
 
 def test_without_filling_either_the_nodes_of_the_first_stay_idle(space):
-    filled = schedule(space, "three-cannon.json", "ers,balance=no")
-    without = schedule(space, "three-cannon.json", "ers,balance=no,fill=no")
+    filled = schedule(space, "three-cannon.json", "ers,firm=0,balance=no")
+    without = schedule(space, "three-cannon.json", "ers,firm=0,balance=no,fill=no")
     assert idle_at(without, 400) == 16 and idle_at(filled, 400) < 2
     assert third_start(filled) < third_start(without) == named(without, "ten")["end"]
 
 
 def test_jobs_in_the_band_are_not_balanced(space):
     """As on Phase 2: both are removed from the candidates, and nothing is won."""
-    run = schedule(space, "three-cannon.json", "ers,lower=0.001")
+    run = schedule(space, "three-cannon.json", "ers,firm=0,lower=0.001")
     rigid = schedule(space, "three-cannon.json", "easy")
     assert run["metrics"]["resizes"] == 0 and third_start(run) == third_start(rigid)
