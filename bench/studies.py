@@ -228,7 +228,7 @@ def balance():
     """The dissertation's figure 14.9: three Cannons with and without time balancing."""
     rows = []
     for run, title in zip(runs("three-cannon.json", "easy", "ers,firm=0,balance=no,fill=no", "ers,firm=0,balance=no", "ers,firm=0", "gain"),
-                          ("`easy`", "`ers`, neither balancing nor filling", "`ers`, filling alone", "`ers`, both", "`gain`")):
+                          ("`easy`", "`ers,firm=0`, neither balancing nor filling", "`ers,firm=0`, filling alone", "`ers,firm=0`, both", "`gain`")):
         metrics = run["metrics"]
         idle = 32 * metrics["makespan"] * (1 - metrics["utilisation"]) / 3600
         [third] = [job for job in run["jobs"] if job["name"] == "fifteen"]
