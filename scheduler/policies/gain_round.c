@@ -756,7 +756,7 @@ static struct offer weigh_size(struct gain_round *round, const struct gain_job *
     offer.past = round->blocked && job->latency + gain_job_at_most(job, nodes) > round->shadow;
     offer.needed = nodes - nodes_not_given(round, offer.past);
     offer.cost = INFINITY;
-    if (offer.needed > most) {
+    if (offer.needed > most || !gain_round_safe(round, job, nodes)) {
         round->effort -= round->count;
         return offer;
     }
@@ -816,7 +816,7 @@ static struct offer best_offer(struct gain_round *round, const struct gain_job *
     struct offer best = {.cost = INFINITY};
     for (int i = 0; i < count; i++) {
         struct offer offer = weigh_size(round, job, sizes[i], most);
-        if (is_possible(job, &offer, done) && offer.cost < best.cost && gain_round_safe(round, job, offer.nodes))
+        if (is_possible(job, &offer, done) && offer.cost < best.cost)
             best = offer;
     }
     return best;
