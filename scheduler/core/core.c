@@ -583,6 +583,16 @@ static int ascending(const void *one, const void *other)
     return *(const int *)one - *(const int *)other;
 }
 
+/* Most often they are in order. */
+static void sort_nodes(int *list, int count)
+{
+    int i = 1;
+    while (i < count && list[i - 1] < list[i])
+        i++;
+    if (i < count)
+        qsort(list, (size_t)count, sizeof *list, ascending);
+}
+
 /* Those that it lacks where it moves to; how many these are. */
 static int take_gathered(struct core *core, const struct job *job, const struct decision *decision, int *chosen)
 {
@@ -602,7 +612,7 @@ static void take_idle(struct core *core, struct job *job, struct decision *decis
         nodes_choose(&core->nodes, job->nodes, decision->from, count - taken, chosen + taken);
         take_nodes(core, job, chosen + taken, count - taken);
     }
-    qsort(chosen, (size_t)count, sizeof *chosen, ascending);
+    sort_nodes(chosen, count);
     for (int i = 0; i < count; i++)
         job->nodes[decision->from + i] = chosen[i];
     decision->count = count;
@@ -614,7 +624,7 @@ static void name_given(struct core *core, const struct job *job, struct decision
     int count = decision->from - decision->to;
     for (int i = 0; i < count; i++)
         chosen[i] = job->nodes[decision->to + i];
-    qsort(chosen, (size_t)count, sizeof *chosen, ascending);
+    sort_nodes(chosen, count);
     core->view.coming += count;
     decision->count = count;
 }

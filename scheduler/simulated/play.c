@@ -287,6 +287,8 @@ static double uniform(uint64_t value)
 /* A factor around 1, normally distributed; not so far off that a time would be negative. */
 static double noisy_factor(const struct run *run, const struct play *play, int which)
 {
+    if (run->simulation->noise <= 0)
+        return 1;
     double radius = sqrt(-2 * log(uniform(noise_bits(run, play, which)))),
            turn = uniform(noise_bits(run, play, which + 1));
     double factor = 1 + run->simulation->noise * radius * cos(8 * atan(1) * turn);
