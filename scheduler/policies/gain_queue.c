@@ -234,10 +234,8 @@ static bool give_due(struct gain_round *round, struct gain_job *job, int nodes)
         return false;
     round->coming = missing > 0 ? 0 : -missing;
     round->free = 0;
-    struct gain_job *made = gain_round_start(round, job, nodes);
-    if (made)
-        made->held = true;
-    return made;
+    job->held = true;
+    return gain_round_start(round, job, nodes);
 }
 
 /* It cannot grow later, and a larger size would do. */

@@ -154,8 +154,8 @@ int gain_round_begin(struct gain_round *round, const struct gain_options *option
 {
     *round = (struct gain_round){.options = options, .state = state, .plan = plan, .shadow = INFINITY, .promises = -1};
     round->room = state->running_count + 64;
-    round->jobs = calloc((size_t)round->room, sizeof *round->jobs);
-    round->steps = calloc((size_t)round->room, sizeof *round->steps);
+    round->jobs = malloc((size_t)round->room * sizeof *round->jobs);
+    round->steps = malloc((size_t)round->room * sizeof *round->steps);
     if (!round->jobs || !round->steps) {
         gain_round_end(round);
         return -1;
@@ -176,8 +176,9 @@ void gain_round_end(struct gain_round *round)
 {
     free(round->jobs);
     free(round->steps);
-    free(round->ends);
-    free(round->spares);
+    gain_line_free(&round->ends[0]);
+    gain_line_free(&round->ends[1]);
+    gain_line_free(&round->spares);
 }
 
 static bool enlarge_round(struct gain_round *round)
@@ -195,20 +196,6 @@ static bool enlarge_round(struct gain_round *round)
     return true;
 }
 
-struct gain_job *gain_round_start(struct gain_round *round, const struct gain_job *job, int nodes)
-{
-    if (round->count == round->room && !enlarge_round(round))
-        return NULL;
-    struct gain_job *made = &round->jobs[round->count++];
-    *made = *job;
-    made->from = 0;
-    gain_job_set(made, nodes);
-    round->end_count = 0;
-    round->spare_count = 0;
-    round->promises = -1;
-    return made;
-}
-
 void gain_round_move_bound(struct gain_round *round, bool may)
 {
     for (int i = 0; i < round->running; i++)
@@ -223,11 +210,7 @@ bool gain_round_is_collecting(const struct gain_round *round)
 
 /* ---- When nodes are free ------------------------------------------------------------------------ */
 
-static int by_time(const void *a, const void *b)
-{
-    const struct gain_end *x = a, *y = b;
-    return x->time < y->time ? -1 : x->time > y->time;
-}
+#define MORE 16 /* changes: one is added before another is taken back */
 
 /* Its size does not change it. */
 static bool ends_as_told(const struct gain_job *job)
@@ -266,35 +249,34 @@ double gain_round_fast(const struct gain_job *job)
 }
 
 /* Nodes that an adapting job gives back are among those that come: its end gives the others. */
+static void add_end(struct gain_round *round, bool fast, const struct gain_job *job, int times)
+{
+    double end = fast ? gain_round_fast(job) : seconds_to_end(job);
+    gain_line_add(&round->ends[fast], end, INFINITY, (struct gain_point){.nodes = job->nodes}, times);
+}
+
 static bool list_ends(struct gain_round *round, bool fast)
 {
-    free(round->ends);
-    round->ends = calloc((size_t)round->count + 1, sizeof *round->ends);
-    if (!round->ends)
+    if (gain_line_begin(&round->ends[fast], round->count + round->state->waiting_count + MORE))
         return false;
-    for (int i = 0; i < round->count; i++) {
-        const struct gain_job *job = &round->jobs[i];
-        round->ends[i] = (struct gain_end){fast ? gain_round_fast(job) : seconds_to_end(job), job->nodes};
-    }
-    round->end_count = round->count;
-    round->fast = fast;
-    qsort(round->ends, (size_t)round->count, sizeof *round->ends, by_time);
+    for (int i = 0; i < round->count; i++)
+        add_end(round, fast, &round->jobs[i], 1);
+    gain_line_sum(&round->ends[fast]);
     return true;
 }
 
 static double when_free(struct gain_round *round, int nodes, bool fast, int *extra)
 {
+    const struct gain_line *line = &round->ends[fast];
     int there = round->free + round->coming, i = 0;
-    double time = 0;
-    if ((round->end_count != round->count || round->fast != fast) && !list_ends(round, fast))
+    if (!line->points && !list_ends(round, fast))
         return INFINITY;
-    for (; there < nodes && i < round->end_count; i++)
-        there += round->ends[i].nodes, time = round->ends[i].time;
-    for (; i < round->end_count && round->ends[i].time <= time; i++)
-        there += round->ends[i].nodes;
+    while (i + 1 < line->count && there + line->points[i].nodes < nodes)
+        i++;
+    there += line->points[i].nodes;
     if (extra)
         *extra = there < nodes ? there : there - nodes;
-    return there < nodes ? INFINITY : time;
+    return there < nodes ? INFINITY : line->points[i].time;
 }
 
 double gain_round_when(struct gain_round *round, int nodes, int *extra)
@@ -337,18 +319,12 @@ static int fixed_nodes(const struct gain_job *job, int nodes)
 
 static bool is_made(const struct gain_round *round, const epop_policy_job_t *job)
 {
-    if (!job || job->state != EPOP_POLICY_WAITS || (round->trying && round->due->job == job))
+    if (!job || job->state != EPOP_POLICY_WAITS)
         return true;
     for (int i = round->running; i < round->count; i++)
         if (round->jobs[i].job == job)
             return true;
     return false;
-}
-
-static int by_moment(const void *a, const void *b)
-{
-    const struct gain_spare *x = a, *y = b;
-    return x->time < y->time ? -1 : x->time > y->time;
 }
 
 /* When it is to start, as it was told or is now; infinite: it was promised nothing. */
@@ -359,73 +335,74 @@ static double promised_at(const struct gain_round *round, const epop_policy_job_
     return job->reserved < 0 ? INFINITY : fmax(job->reserved, round->state->now);
 }
 
-static void add_change(struct gain_round *round, double time, struct gain_spare change)
+/* Of EASY's schedule, of what runs here or has, or of what waits. */
+static void add_use(struct gain_round *round, const epop_policy_use_t *use)
 {
-    change.time = fmax(time, 0);
-    round->spares[round->spare_count++] = change;
+    struct gain_point more = {.idle = -use->nodes, .nodes = is_made(round, use->job) ? use->nodes : 0};
+    gain_line_add(&round->spares, use->begin - round->state->now, use->end - round->state->now, more, 1);
 }
 
-/* A use of EASY's schedule, of what runs here or has, or of what waits. */
-static void add_use(struct gain_round *round, double begin, double end, int nodes, bool made)
+/* Of a job that waits, if there is one. */
+static void add_promise(struct gain_round *round, const epop_policy_job_t *job, int times)
 {
-    int given = made ? nodes : 0;
-    add_change(round, begin, (struct gain_spare){.idle = -nodes, .nodes = given});
-    add_change(round, end, (struct gain_spare){.idle = nodes, .nodes = -given});
+    double at = promised_at(round, job) - round->state->now;
+    if (isfinite(at))
+        gain_line_add(&round->spares, at, at + job->limit, (struct gain_point){.room = -job->wanted}, times);
 }
 
-static void add_job(struct gain_round *round, const struct gain_job *job, int nodes)
+static void add_job(struct gain_round *round, const struct gain_job *job, int nodes, int times)
 {
     int fixed = fixed_nodes(job, nodes);
     double end = nodes == job->nodes ? seconds_to_end_at_most(job) : seconds_at_most(job, nodes);
     if (job->from && nodes < job->nodes)
         end += gain_job_takes(job, round->state, nodes);
-    add_change(round, 0, (struct gain_spare){.nodes = -fixed, .room = -fixed});
-    add_change(round, end, (struct gain_spare){.nodes = fixed, .room = fixed});
+    gain_line_add(&round->spares, 0, end, (struct gain_point){.nodes = -fixed, .room = -fixed}, times);
+}
+
+/* One that waits has started: what EASY's schedule gives it is its own, and what it was promised is done. */
+static void add_start(struct gain_round *round, const epop_policy_job_t *job, int times)
+{
+    const epop_policy_state_t *state = round->state;
+    for (int i = 0; i < state->easy_count; i++) {
+        const epop_policy_use_t *use = &state->easy_uses[i];
+        if (use->job == job)
+            gain_line_add(&round->spares, use->begin - state->now, use->end - state->now,
+                          (struct gain_point){.nodes = use->nodes}, times);
+    }
+    add_promise(round, job, -times);
 }
 
 /* Of an odd number of idle nodes less than the half is kept, of a single one nothing. */
-static void sum_changes(struct gain_round *round)
+static void add_idle(struct gain_round *round)
 {
-    struct gain_spare sum = {0};
-    for (int i = 0; i < round->spare_count; i++) {
-        struct gain_spare *at = &round->spares[i];
-        sum.idle += at->idle, sum.nodes += at->nodes, sum.room += at->room;
-        int kept = sum.idle > 0 ? (int)floor(round->options->keep * sum.idle) : 0;
-        *at = (struct gain_spare){at->time, sum.idle, sum.nodes + sum.idle - kept, sum.room};
+    for (int i = 0; i < round->spares.count; i++) {
+        struct gain_point *at = &round->spares.points[i];
+        at->nodes += at->idle - (at->idle > 0 ? (int)(round->options->keep * at->idle) : 0);
     }
 }
 
-/* Changes, which are then summed up. */
 static bool find_spares(struct gain_round *round)
 {
     const epop_policy_state_t *state = round->state;
-    free(round->spares);
-    round->spare_count = 0;
-    round->spares =
-        calloc(2 * (size_t)(state->easy_count + round->count + state->waiting_count) + 3, sizeof *round->spares);
-    if (!round->spares)
-        return false;
     int there = state->node_count - state->down, up = there < round->most ? there : round->most;
-    add_change(round, 0, (struct gain_spare){.idle = up, .room = up});
-    for (int i = 0; i < state->easy_count; i++) {
-        const epop_policy_use_t *use = &state->easy_uses[i];
-        add_use(round, use->begin - state->now, use->end - state->now, use->nodes, is_made(round, use->job));
-    }
-    for (int i = 0; i < state->waiting_count; i++) {
-        const epop_policy_job_t *job = state->waiting[i];
-        double at = promised_at(round, job) - state->now;
-        if (!isfinite(at) || is_made(round, job))
-            continue;
-        add_change(round, at, (struct gain_spare){.room = -job->wanted});
-        add_change(round, at + job->limit, (struct gain_spare){.room = job->wanted});
-    }
+    if (gain_line_begin(&round->spares, 2 * (state->easy_count + round->running + 2 * state->waiting_count) + MORE))
+        return false;
+    gain_line_add(&round->spares, 0, INFINITY, (struct gain_point){.idle = up, .room = up}, 1);
+    for (int i = 0; i < state->easy_count; i++)
+        add_use(round, &state->easy_uses[i]);
+    for (int i = 0; i < state->waiting_count; i++)
+        if (!is_made(round, state->waiting[i]))
+            add_promise(round, state->waiting[i], 1);
     for (int i = 0; i < round->count; i++)
-        add_job(round, &round->jobs[i], round->trying ? round->jobs[i].trial : round->jobs[i].nodes);
-    if (round->trying)
-        add_job(round, round->due, round->due->trial);
-    qsort(round->spares, (size_t)round->spare_count, sizeof *round->spares, by_moment);
-    sum_changes(round);
+        add_job(round, &round->jobs[i], round->jobs[i].nodes, 1);
+    gain_line_sum(&round->spares);
+    add_idle(round);
     return true;
+}
+
+static bool has_spares(struct gain_round *round)
+{
+    return round->spares.points || find_spares(round);
 }
 
 static void count_promises(struct gain_round *round)
@@ -460,34 +437,23 @@ static struct gain_own own_nodes(const struct gain_round *round, const epop_poli
     return (struct gain_own){begin - round->state->now, end - round->state->now, job->wanted};
 }
 
-/* The last change up to that time, or the first of all. */
-static int change_at(const struct gain_round *round, double time)
-{
-    int low = 0, high = round->spare_count;
-    while (high - low > 1) {
-        int middle = (low + high) / 2;
-        if (round->spares[middle].time <= time)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 /* The nodes are there from `begin` to `end`, of what is spare or else beside what was promised. `job`: NULL, or one
  * that waits. */
 static bool is_there(struct gain_round *round, const epop_policy_job_t *job, bool spare, double begin, double end,
                      int nodes)
 {
-    if (!round->spare_count && !find_spares(round))
+    const struct gain_line *line = &round->spares;
+    if (!has_spares(round))
         return false;
     struct gain_own own = own_nodes(round, job, spare);
-    for (int i = change_at(round, begin + ROUNDED); i < round->spare_count && round->spares[i].time < end - ROUNDED;
-         i++) {
-        const struct gain_spare *at = &round->spares[i];
-        double until = i + 1 < round->spare_count ? round->spares[i + 1].time : INFINITY;
-        int more = at->time >= own.begin && at->time < own.end ? own.nodes : 0;
-        if ((spare ? at->nodes : at->room) + more < nodes && until > at->time + ROUNDED && until > begin + ROUNDED)
+    for (int i = gain_line_at(line, begin + ROUNDED); i < line->count && line->points[i].time < end - ROUNDED; i++) {
+        const struct gain_point *at = &line->points[i];
+        int there = spare ? at->nodes : at->room;
+        if (there >= nodes)
+            continue;
+        double until = i + 1 < line->count ? at[1].time : INFINITY;
+        there += at->time >= own.begin && at->time < own.end ? own.nodes : 0;
+        if (there < nodes && until > at->time + ROUNDED && until > begin + ROUNDED)
             return false;
     }
     return true;
@@ -507,43 +473,88 @@ bool gain_round_safe(struct gain_round *round, const struct gain_job *job, int n
 
 double gain_round_promise(struct gain_round *round, const epop_policy_job_t *job)
 {
+    const struct gain_line *line = &round->spares;
     double at = fmax(0, job->easy_start - round->state->now);
-    if (!round->spare_count && !find_spares(round))
+    if (!has_spares(round))
         return INFINITY;
     for (int i = 0; !is_there(round, job, false, at, at + job->limit, job->wanted); i++) {
-        while (i < round->spare_count && round->spares[i].time <= at)
+        while (i < line->count && line->points[i].time <= at)
             i++;
-        if (i >= round->spare_count)
+        if (i >= line->count)
             return INFINITY;
-        at = round->spares[i].time;
+        at = line->points[i].time;
     }
     if (round->state->now + at >= promised_at(round, job))
         return INFINITY;
+    add_promise(round, job, -1);
     round->head = job;
     round->head_at = round->state->now + at;
-    round->spare_count = 0;
     round->promises = -1;
+    add_promise(round, job, 1);
     return at;
+}
+
+/* Those on trial have their sizes, and `starts` has started; or no longer. */
+static void add_trials(struct gain_round *round, const struct gain_job *starts, int nodes, int times)
+{
+    for (int i = 0; i < round->count; i++) {
+        const struct gain_job *job = &round->jobs[i];
+        if (job->trial == job->nodes)
+            continue;
+        add_job(round, job, job->nodes, -times);
+        add_job(round, job, job->trial, times);
+    }
+    add_job(round, starts, nodes, times);
+    add_start(round, starts->job, times);
 }
 
 /* After all that is on trial, and with `job` at so many nodes, what was promised still is there. */
 static bool holds_promises(struct gain_round *round, const struct gain_job *job, int nodes)
 {
-    struct gain_job starts = *job;
+    const struct gain_line *line = &round->spares;
     bool holds = true;
     if (!gain_round_has_promised(round))
         return true;
-    starts.trial = nodes;
-    round->due = &starts;
-    round->trying = true;
-    holds = find_spares(round);
-    for (int i = 0; holds && i < round->spare_count; i++)
-        if (i + 1 == round->spare_count || round->spares[i + 1].time > round->spares[i].time + ROUNDED)
-            holds = round->spares[i].room >= 0;
-    round->trying = false;
-    round->due = NULL;
-    round->spare_count = 0;
+    if (!has_spares(round))
+        return false;
+    add_trials(round, job, nodes, 1);
+    for (int i = 0; holds && i < line->count; i++)
+        if (i + 1 == line->count || line->points[i + 1].time > line->points[i].time + ROUNDED)
+            holds = line->points[i].room >= 0;
+    add_trials(round, job, nodes, -1);
     return holds;
+}
+
+/* ---- Jobs get their sizes ----------------------------------------------------------------------- */
+
+/* All that is known of when nodes are free has the job at its size; or no longer. */
+static void add_to_lines(struct gain_round *round, const struct gain_job *job, int times)
+{
+    add_end(round, false, job, times);
+    add_end(round, true, job, times);
+    add_job(round, job, job->nodes, times);
+}
+
+/* A job of the round. */
+static void set_size(struct gain_round *round, struct gain_job *job, int nodes)
+{
+    add_to_lines(round, job, -1);
+    gain_job_set(job, nodes);
+    add_to_lines(round, job, 1);
+}
+
+struct gain_job *gain_round_start(struct gain_round *round, const struct gain_job *job, int nodes)
+{
+    if (round->count == round->room && !enlarge_round(round))
+        return NULL;
+    struct gain_job *made = &round->jobs[round->count++];
+    *made = *job;
+    made->from = 0;
+    gain_job_set(made, nodes);
+    add_to_lines(round, made, 1);
+    add_start(round, made->job, 1);
+    round->promises = -1;
+    return made;
 }
 
 /* What shrinks ends later. */
@@ -840,7 +851,7 @@ static void take_trials(struct gain_round *round, const char *why, int *now, int
         round->extra += round->blocked && gain_round_fast(donor) > round->shadow ? given : 0;
         if (donor->from)
             explain_shrink(round, donor, why);
-        gain_job_set(donor, donor->trial);
+        set_size(round, donor, donor->trial);
     }
 }
 
@@ -853,10 +864,10 @@ static bool settle_offer(struct gain_round *round, struct gain_job *job, const s
     char why[64];
     snprintf(why, sizeof why, "makes room for job %lld", (long long)job->job->id);
     take_trials(round, why, &now, &later);
+    job->held = offer->nodes > now;
     struct gain_job *made = gain_round_start(round, job, offer->nodes);
     if (!made)
         return false;
-    made->held = offer->nodes > now;
     round->free = made->held ? 0 : now - offer->nodes;
     round->coming = made->held ? now + later - offer->nodes : later;
     if (offer->past)

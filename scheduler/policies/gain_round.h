@@ -8,12 +8,8 @@
 #include <epop/policy.h>
 #include <stdbool.h>
 
+#include "scheduler/policies/gain_line.h"
 #include "scheduler/policies/gain_model.h"
-
-struct gain_end {
-    double time; /* seconds from now */
-    int nodes;
-};
 
 /* What a job could give next, and what that costs. */
 struct gain_step {
@@ -22,44 +18,34 @@ struct gain_step {
     double loss, price;
 };
 
-/* What may be taken for good from then on. */
-struct gain_spare {
-    double time; /* seconds from now */
-    int idle;    /* under EASY backfilling */
-    int nodes;   /* that it gives to jobs that run here or have ended, and these do not need; and of its idle ones */
-    int room;    /* beside what was promised */
-};
-
 struct gain_round {
     const struct gain_options *options;
     const epop_policy_state_t *state;
     epop_plan_t *plan;
     struct gain_job *jobs; /* first those that run, as in the state */
     int count, running, room;
-    struct gain_end *ends; /* of the jobs, by time */
-    int end_count;
-    bool fast;       /* the ends are as for gain_round_soon */
-    int free;        /* nodes that may be taken now */
-    int coming;      /* that will be given back soon, and are nobody's yet */
-    double back;     /* seconds until they are, at most */
-    int most;        /* nodes that the cap lets be busy at all */
-    int over;        /* nodes over the power cap: jobs have to give them back */
+    struct gain_line ends[2]; /* nodes that jobs have given back by then; the second: as for gain_round_soon */
+    int free;                 /* nodes that may be taken now */
+    int coming;               /* that will be given back soon, and are nobody's yet */
+    double back;              /* seconds until they are, at most */
+    int most;                 /* nodes that the cap lets be busy at all */
+    int over;                 /* nodes over the power cap: jobs have to give them back */
     double shadow;   /* seconds to the next start that is promised, or that EASY has, with firm; infinite: to none */
     int extra;       /* nodes that it leaves at that time */
     double deadline; /* seconds to what it was promised first: others' shrinking may delay it until then */
     bool blocked;    /* a job waits that cannot be helped */
     double price;    /* what a node-second is worth to the jobs that wait */
     int effort;      /* donors that may be looked at still: bounds the time that a decision takes */
-    struct gain_step *steps;       /* of donors: room for all jobs */
-    bool firm;                     /* starts are held against those of EASY backfilling */
-    bool behind;                   /* of these, by far */
-    struct gain_spare *spares;     /* by time */
-    int spare_count;               /* 0: to be found anew */
+    struct gain_step *steps; /* of donors: room for all jobs */
+    bool firm;               /* starts are held against those of EASY backfilling */
+    bool behind;             /* of these, by far */
+    /* What may be taken for good from then on. Idle: under EASY backfilling; nodes: that it gives to jobs that run here
+     * or have ended, and these do not need, and of its idle ones; room: beside what was promised. */
+    struct gain_line spares;
     int promises;                  /* to those that wait still; -1: to be counted */
     const epop_policy_job_t *head; /* that is promised a start in this plan; NULL: none */
     double head_at;                /* when */
     const struct gain_job *due;    /* that nodes are freed for; NULL: none that is held against promises */
-    bool trying;                   /* jobs have their trials, and `due` has started */
 };
 
 /* 0, or -1: no memory. */
@@ -67,7 +53,7 @@ int gain_round_begin(struct gain_round *round, const struct gain_options *option
                      epop_plan_t *plan);
 void gain_round_end(struct gain_round *round);
 
-/* A job that waits becomes one of the jobs, at so many nodes. NULL: no memory. */
+/* A job that waits becomes one of the jobs, at so many nodes; held if `job` is. NULL: no memory. */
 struct gain_job *gain_round_start(struct gain_round *round, const struct gain_job *job, int nodes);
 
 /* Others may give nodes though they have not been at their sizes for long; or may not. */
