@@ -170,6 +170,7 @@ typedef struct epop_policy_state {
     int switch_count;                     /* 0: there is none */
     double spread_cost; /* share by which an iteration is taken to last longer for each leaf switch that a job has more
                            than it needs */
+    int usable;         /* nodes that can be busy at a time: those that are not down, as far as the power cap allows */
 } epop_policy_state_t;
 
 /* Returns non-zero if `nodes` is accepted. Local. */

@@ -176,7 +176,7 @@ static void keep_running(struct core *core, double now)
 static void plan_easy(struct core *core, double now)
 {
     keep_running(core, now);
-    yardstick_plan(&core->easy, now, nodes_most_under_cap(&core->nodes, core->view.power_cap));
+    yardstick_plan(&core->easy, now, core->view.usable);
 }
 
 /* What policies see of the schedule of EASY backfilling. */
@@ -249,6 +249,7 @@ static void show_state(struct core *core, double now)
 {
     epop_policy_state_t *view = &core->view;
     pass_time(core, now);
+    view->usable = nodes_most_under_cap(&core->nodes, view->power_cap);
     bool late = give_up_deadlines(core, now), ranks = has_shares(core) && shares_rank(&core->shares);
     if (late || ranks)
         change_turns(core, now);

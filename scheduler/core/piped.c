@@ -398,6 +398,7 @@ static cJSON *state_as_json(const epop_policy_state_t *state, const epop_plan_t 
     put_number(item, "resize_per_node", state->resize_per_node);
     put_number(item, "resize_per_byte", state->resize_per_byte);
     put_number(item, "power_cap", state->power_cap);
+    put_number(item, "usable", state->usable);
     if (state->switch_count > 0) {
         put_switches(item, state);
         put_number(item, "spread_cost", state->spread_cost);

@@ -28,15 +28,15 @@ static int by_time(const void *one, const void *other)
     return (a->time > b->time) - (a->time < b->time);
 }
 
-/* Starts from the head on what fits; a job that needs more nodes than are up lets the others pass. Returns the place of
- * the first that has to wait for nodes of others. */
+/* Starts from the head on what fits; a job that needs more nodes than can be busy lets the others pass. Returns the
+ * place of the first that has to wait for nodes of others. */
 static int start_in_order(const epop_policy_state_t *state, epop_plan_t *plan, struct release *releases, int *count)
 {
-    int up = state->node_count - state->down, i;
+    int i;
     for (i = 0; i < state->waiting_count; i++) {
         const epop_policy_job_t *job = state->waiting[i];
         int idle = epop_plan_idle(plan);
-        if (job->wanted > up)
+        if (job->wanted > state->usable)
             continue;
         if (job->wanted > idle)
             break;
@@ -57,7 +57,7 @@ static int list_running(const epop_policy_state_t *state, struct release *releas
     return state->running_count;
 }
 
-/* As many nodes are up as the head needs, so they are there when the last job has ended. */
+/* As many nodes can be busy as the head needs, so they are there when the last job has ended. */
 static struct shadow find_shadow(const epop_policy_job_t *head, int idle, struct release *releases, int count)
 {
     struct shadow shadow = {head, 0, 0};

@@ -195,7 +195,7 @@ static void backfill_job(struct gain_round *round, const epop_policy_job_t *wait
 static bool is_too_large(const struct gain_round *round, const epop_policy_job_t *waiting)
 {
     int least = gain_job_flexible(waiting) ? waiting->range.min : waiting->wanted;
-    return least > round->state->node_count - round->state->down || least > round->most;
+    return least > round->state->usable;
 }
 
 /*

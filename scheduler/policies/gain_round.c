@@ -32,20 +32,6 @@ static int nodes_over_cap(const epop_policy_state_t *state)
     return over > 0 && isfinite(least) ? (int)fmin(state->node_count, ceil(over / least - 1e-9)) : 0;
 }
 
-/* Nodes that could be busy if nothing ran. */
-static int nodes_under_cap(const epop_policy_state_t *state)
-{
-    double idle = 0, most = 0;
-    if (state->power_cap <= 0)
-        return state->node_count;
-    for (int i = 0; i < state->node_count; i++)
-        if (state->nodes[i].state != EPOP_NODE_DOWN)
-            idle += state->nodes[i].idle_watts, most = fmax(most, extra_of(&state->nodes[i]));
-    if (most <= 0)
-        return state->node_count;
-    return (int)fmax(0, fmin(state->node_count, floor((state->power_cap - idle) / most + 1e-9)));
-}
-
 /* Sets the nodes that are free, those that come, and those over the cap. */
 static void count_nodes(struct gain_round *round)
 {
@@ -165,7 +151,6 @@ int gain_round_begin(struct gain_round *round, const struct gain_options *option
     round->count = round->running = state->running_count;
     round->back = back_in(round);
     count_nodes(round);
-    round->most = nodes_under_cap(state);
     round->effort = EFFORT;
     round->price = price_of(state);
     weigh_users(round);
@@ -384,10 +369,9 @@ static void add_idle(struct gain_round *round)
 static bool find_spares(struct gain_round *round)
 {
     const epop_policy_state_t *state = round->state;
-    int there = state->node_count - state->down, up = there < round->most ? there : round->most;
     if (gain_line_begin(&round->spares, 2 * (state->easy_count + round->running + 2 * state->waiting_count) + MORE))
         return false;
-    gain_line_add(&round->spares, 0, INFINITY, (struct gain_point){.idle = up, .room = up}, 1);
+    gain_line_add(&round->spares, 0, INFINITY, (struct gain_point){.idle = state->usable, .room = state->usable}, 1);
     for (int i = 0; i < state->easy_count; i++)
         add_use(round, &state->easy_uses[i]);
     for (int i = 0; i < state->waiting_count; i++)

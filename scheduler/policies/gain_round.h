@@ -28,7 +28,6 @@ struct gain_round {
     int free;                 /* nodes that may be taken now */
     int coming;               /* that will be given back soon, and are nobody's yet */
     double back;              /* seconds until they are, at most */
-    int most;                 /* nodes that the cap lets be busy at all */
     int over;                 /* nodes over the power cap: jobs have to give them back */
     double shadow;   /* seconds to the next start that is promised, or that EASY has, with firm; infinite: to none */
     int extra;       /* nodes that it leaves at that time */
