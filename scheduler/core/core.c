@@ -512,6 +512,7 @@ static void run_adopted(struct core *core, double now, struct job *job, const st
     show_place(core, job);
     samples_at(&job->samples, place->nodes);
     view->target = place->target;
+    job->back = place->back < held_by(place) ? place->back : 0;
     if (place->target < place->nodes)
         core->view.coming += place->nodes - place->target;
     job_left_starts(job, place->started);

@@ -66,6 +66,7 @@ struct core_place {
     int nodes, target;
     const int *list;
     double resized; /* when it got its size; 0: by its start */
+    int back;       /* it moves: the size that it shrinks to; not below its own: it does not */
 };
 int core_adopt(struct core *core, double now, int64_t job, const struct core_place *place, struct error *error);
 

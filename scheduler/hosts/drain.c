@@ -53,7 +53,7 @@ static void look_at(struct hosts_job *job)
     else if (job->moves_at > job->size)
         grow(job, job->moves_at, "as many nodes as before one was drained");
     else
-        job->moves_at = 0;
+        hosts_drain_forget(job);
 }
 
 void hosts_drain(struct hosts *hosts)
@@ -65,5 +65,10 @@ void hosts_drain(struct hosts *hosts)
 
 void hosts_drain_forget(struct hosts_job *job)
 {
+    struct error error = {0};
+    if (!job->moves_at)
+        return;
     job->moves_at = 0;
+    hosts_must(job->hosts, journal_move_set(job->hosts->journal, job->number, &(struct journal_move){0}, &error),
+               &error);
 }

@@ -662,6 +662,10 @@ static int adopt_job(struct hosts_job *job, struct error *error)
         place.nodes = resize->from;
         place.target = resize->to;
     }
+    struct journal_move move;
+    if (journal_move_get(job->hosts->journal, job->number, &move, error))
+        return -1;
+    *(move.drained ? &job->moves_at : &place.back) = move.size;
     double now = hosts_now(job->hosts);
     int most = place.nodes > place.target ? place.nodes : place.target;
     if (place.started > now)

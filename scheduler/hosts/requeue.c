@@ -120,6 +120,7 @@ void hosts_requeue_write(struct hosts_job *job)
     job->leaves = false;
     clear_directory(job);
     hosts_must(hosts, journal_job_set_started(hosts->journal, job->number, -1, &error), &error);
+    hosts_must(hosts, journal_move_set(hosts->journal, job->number, &(struct journal_move){0}, &error), &error);
     hosts_must(hosts, journal_job_set_state(hosts->journal, job->number, "waiting", job->why, &error), &error);
     hosts_queueing_keep(job, NULL, NULL);
     hosts_tell_event(
@@ -137,7 +138,7 @@ static void forget_start(struct hosts_job *job)
     job->outcome = NULL;
     job->started = job->reserved = -1;
     job->greeted = job->attached = false;
-    job->size = job->samples = job->refusals = job->loop = 0;
+    job->size = job->moves_at = job->samples = job->refusals = job->loop = 0;
     job->phase = -1;
     job->asked_status = job->asked_measure = job->asked_checkpoint = 0;
     job->quiet_until = 0;

@@ -162,6 +162,16 @@ static void take_nodes(struct hosts_job *job, double now)
     hosts_jobs_hold(job, job->resize.nodes, job->resize.count);
 }
 
+/* Of two resizes it is one, or it ends what was begun. */
+static void keep_move(const struct hosts_job *job, const struct decision *decision)
+{
+    struct error error = {0};
+    struct journal_move move = {.size = job->moves_at, .drained = job->moves_at > 0};
+    if (!move.drained && decision->move)
+        move.size = decision->move == MOVE_THERE ? decision->from : decision->to;
+    hosts_must(job->hosts, journal_move_set(job->hosts->journal, job->number, &move, &error), &error);
+}
+
 void hosts_resize_begin(struct hosts_job *job, const struct decision *decision)
 {
     struct hosts *hosts = job->hosts;
@@ -183,6 +193,7 @@ void hosts_resize_begin(struct hosts_job *job, const struct decision *decision)
                journal_resize_decided(hosts->journal, job->number, resize->from, resize->to, names ? names : "",
                                       decision->reason, now, &resize->id, &error),
                &error);
+    keep_move(job, decision);
     if (resize->to > resize->from)
         take_nodes(job, now);
     job->state = JOB_ADAPTING;

@@ -186,7 +186,7 @@ int journal_job_put(struct journal *journal, const struct journal_job *job, stru
 /* Those that end before that time, or have that number; 0: none has. */
 static int forget_jobs(struct journal *journal, int64_t job, double before, struct error *error)
 {
-    static const char *const tables[] = {"stay",    "resize",   "energy",     "queueing",
+    static const char *const tables[] = {"stay",    "resize",   "move",       "energy", "queueing",
                                          "account", "deadline", "dependency", "event"};
     static const char those[] = "(SELECT number FROM job WHERE number=? OR (ended >= 0 AND ended < ?))";
     char sql[160];
@@ -555,6 +555,26 @@ int journal_resizes(struct journal *journal, bool over, void (*each)(void *to, c
                       "SELECT id, job, from_nodes, to_nodes, nodes, step, outcome, reason, decided, asked,"
                       " prepared, agreed, committed, settled FROM resize WHERE ?1 OR outcome='' ORDER BY id",
                       "i", (int)over);
+}
+
+int journal_move_set(struct journal *journal, int64_t job, const struct journal_move *move, struct error *error)
+{
+    if (!move->size)
+        return store_run(journal, "a job's move", error, "DELETE FROM move WHERE job=?", "l", job);
+    return store_run(journal, "a job's move", error, "INSERT OR REPLACE INTO move VALUES(?,?,?)", "lii", job,
+                     move->size, (int)move->drained);
+}
+
+static void move_row(sqlite3_stmt *row, void *to)
+{
+    struct journal_move *move = to;
+    *move = (struct journal_move){.size = sqlite3_column_int(row, 0), .drained = sqlite3_column_int(row, 1)};
+}
+
+int journal_move_get(struct journal *journal, int64_t job, struct journal_move *move, struct error *error)
+{
+    *move = (struct journal_move){0};
+    return store_rows(journal, move_row, move, error, "SELECT size, drained FROM move WHERE job=?", "l", job);
 }
 
 /* ---- What happened ------------------------------------------------------------------------------ */

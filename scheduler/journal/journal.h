@@ -195,6 +195,14 @@ int journal_resize_over(struct journal *journal, int64_t id, const char *outcome
 int journal_resizes(struct journal *journal, bool over, void (*each)(void *to, const struct journal_resize *resize),
                     void *to, struct error *error);
 
+/* A job that moves is resized twice, and is as large as before then. */
+struct journal_move {
+    int size;     /* that it has in the end, in nodes; 0: it does not move */
+    bool drained; /* it leaves drained nodes; else the policy moves it */
+};
+int journal_move_set(struct journal *journal, int64_t job, const struct journal_move *move, struct error *error);
+int journal_move_get(struct journal *journal, int64_t job, struct journal_move *move, struct error *error);
+
 /* ---- What happened ------------------------------------------------------------------------ */
 
 /* One line of `watch`. The kinds: "submitted", "decision", "starting", "running", "asked", "prepared", "agreed",

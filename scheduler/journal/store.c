@@ -242,7 +242,9 @@ static const char *const later_tables =
     " held INTEGER NOT NULL, leaves INTEGER NOT NULL, saved TEXT NOT NULL);"
     "CREATE TABLE IF NOT EXISTS account(job INTEGER PRIMARY KEY REFERENCES job(number), name TEXT NOT NULL);"
     "CREATE TABLE IF NOT EXISTS deadline(job INTEGER PRIMARY KEY REFERENCES job(number), time REAL NOT NULL,"
-    " drop_late INTEGER NOT NULL);";
+    " drop_late INTEGER NOT NULL);"
+    "CREATE TABLE IF NOT EXISTS move(job INTEGER PRIMARY KEY REFERENCES job(number), size INTEGER NOT NULL,"
+    " drained INTEGER NOT NULL);";
 
 /* -1: the line says why. */
 static int version_of(struct journal *journal, struct error *error)

@@ -253,6 +253,23 @@ static void test_a_resize_at_a_time(void **state)
     assert_true(other > id);
 }
 
+static void test_a_move_is_known_until_it_is_over(void **state)
+{
+    (void)state;
+    int64_t job = submit("a"), other = submit("b");
+    struct journal_move move;
+    succeeds(journal_move_set(journal, job, &(struct journal_move){.size = 3}, &error));
+    succeeds(journal_move_set(journal, job, &(struct journal_move){.size = 2, .drained = true}, &error));
+    reopen();
+    succeeds(journal_move_get(journal, job, &move, &error));
+    assert_true(move.size == 2 && move.drained);
+    succeeds(journal_move_get(journal, other, &move, &error));
+    assert_true(move.size == 0 && !move.drained);
+    succeeds(journal_move_set(journal, job, &(struct journal_move){0}, &error));
+    succeeds(journal_move_get(journal, job, &move, &error));
+    assert_int_equal(move.size, 0);
+}
+
 static void take_stay(void *to, const struct journal_stay *stay)
 {
     char *text = to;
@@ -611,6 +628,7 @@ int main(void)
         OF_A_FILE(test_a_change_happens_as_a_whole),
         OF_A_FILE(test_states_that_are_none),
         OF_A_FILE(test_a_resize_at_a_time),
+        OF_A_FILE(test_a_move_is_known_until_it_is_over),
         OF_A_FILE(test_stays_follow_each_other),
         OF_A_FILE(test_events_by_job_the_last_ones),
         OF_A_FILE(test_words_of_the_daemon),

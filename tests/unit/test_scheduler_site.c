@@ -82,6 +82,35 @@ static void test_an_adapting_one_goes_on_where_it_was(void **state)
     assert_int_equal(core_state(core, 11)->coming, 0);
 }
 
+static void do_nothing(const void *settings, const epop_policy_state_t *state, epop_plan_t *plan)
+{
+    (void)settings, (void)state, (void)plan;
+}
+
+/* The growth of a move was over when the site went down, or is under way still; and a job that is back again. */
+static void test_a_move_is_ended(void **state)
+{
+    struct policy policy = of(do_nothing);
+    struct core_place place = {.started = 4, .nodes = 3, .target = 3, .list = (const int[]){0, 3, 4}, .back = 2};
+    (void)state;
+    for (int64_t id = 7; id < 10; id++)
+        submit(core, 2, malleable(id, 1, 1, 4, 100));
+    told(core_adopt(core, 10, 7, &place, &error), &error);
+    place = (struct core_place){.started = 4, .nodes = 1, .target = 2, .list = (const int[]){1, 2}, .back = 1};
+    told(core_adopt(core, 10, 8, &place, &error), &error);
+    place = (struct core_place){.started = 4, .nodes = 1, .target = 1, .list = (const int[]){5}, .back = 1};
+    told(core_adopt(core, 10, 9, &place, &error), &error);
+    struct decisions decisions = decide_at(core, 11, &policy);
+    assert_int_equal(decisions.count, 1);
+    assert_true(decisions.items[0].job == 7 && decisions.items[0].move == MOVE_BACK);
+    assert_true(decisions.items[0].from == 3 && decisions.items[0].to == 2);
+    told(core_committed(core, 12, 8, 1, 0, &error), &error);
+    told(core_committed(core, 12, 7, 1, 0, &error), &error);
+    decisions = decide_at(core, 13, &policy);
+    assert_int_equal(decisions.count, 1);
+    assert_true(decisions.items[0].job == 8 && decisions.items[0].to == 1);
+}
+
 static void test_what_cannot_be_is_not_adopted(void **state)
 {
     struct core_place place = {.started = 4, .nodes = 2, .target = 2, .list = (const int[]){1, 1}};
@@ -228,6 +257,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_a_running_job_is_adopted),
         TEST(test_an_adapting_one_goes_on_where_it_was),
+        TEST(test_a_move_is_ended),
         TEST(test_what_cannot_be_is_not_adopted),
         TEST(test_a_node_is_vacated),
         TEST(test_a_vacated_node_takes_others_along_where_sizes_want_it),

@@ -40,6 +40,63 @@ def test_dies_in_a_shrink(daemon, step):
     assert "2 resizes" in daemon.output(first) and "right in" in daemon.output(first)
 
 
+@pytest.mark.parametrize("step", [None, "decided", "committed", "settled"])
+@pytest.mark.parametrize("sizes, steps", [("1-3,preferred=2", [(2, 3), (3, 2)]), ("1-2", [(2, 1), (1, 2)])])
+def test_dies_between_the_resizes_of_a_drain(space, sizes, steps, step):
+    """None: it does not die. Whatever the next daemon does first, the job leaves the node, at the size that it had."""
+    daemon = ruling.Daemon(space, "--local", "4", policy="easy").start()
+    try:
+        number = daemon.submit(LEDGER, *joining.ENDLESS, ranks=(1, 3), env={"EPOP_SIZES": sizes})
+        assert daemon.wait_runs(number, 2)["hosts"] == "local1,local2"
+        daemon.stop("leave")
+        daemon.start(stop_at=step)
+        daemon.say("drain", node="local2")
+        if step:
+            die_and_rise(daemon)
+        daemon.wait_event("settled", number, count=2)
+        daemon.wait_end(daemon.submit(*ruling.MOMENT))  # the daemon has decided since
+        assert daemon.jobs()[number]["hosts"] == "local1,local3"
+        assert moves_of(daemon, number) == steps
+    finally:
+        daemon.close()
+    daemon.check()
+
+
+def moves_of(daemon, number):
+    return [(row["from_nodes"], row["to_nodes"]) for row in daemon.rows("SELECT * FROM resize WHERE job=? ORDER BY id", number)]
+
+
+@pytest.mark.parametrize("step", [None, "decided", "committed", "settled"])
+def test_dies_between_the_resizes_of_a_move(space, step):
+    """None: it does not die. The job shrinks back below one switch, whatever the policy would do."""
+    topology, policy = space.directory / "topology.conf", space.directory / "moves.py"
+    topology.write_text("SwitchName=a Nodes=local1,local4\nSwitchName=b Nodes=local2,local3\nSwitchName=top Switches=a,b\n")
+    policy.write_text(ruling.MOVES)
+    policy.chmod(0o755)
+    daemon = ruling.Daemon(space, "--local", "4", "--topology", topology, "--spread-cost", "0.25", policy=policy).start()
+    try:
+        for name in ("local1", "local2", "local3"):
+            daemon.request("drain", node=name)
+        beside = daemon.submit("sleep", "1000")
+        assert daemon.wait_runs(beside, 1)["hosts"] == "local4"
+        for name in ("local1", "local2"):
+            daemon.request("drain", node=name, undo=True)
+        number = daemon.submit(LEDGER, *joining.ENDLESS, ranks=(2, 3), env={"EPOP_SIZES": "2-3,preferred=2"})
+        assert daemon.wait_runs(number, 2)["hosts"] == "local1,local2"
+        daemon.stop("leave")
+        daemon.start(stop_at=step)
+        daemon.say("cancel", job=beside)
+        if step:
+            die_and_rise(daemon)
+        daemon.wait_event("settled", number, count=2)
+        daemon.wait_end(daemon.submit(*ruling.MOMENT))
+        assert daemon.jobs()[number]["hosts"] == "local1,local4"
+        assert moves_of(daemon, number) == [(2, 3), (3, 2)]
+    finally:
+        daemon.close()
+    daemon.check()
+
+
 @pytest.mark.parametrize("step", ["starting", "started", "running", "ending", "ended"])
 def test_dies_in_a_jobs_life(daemon, step):
     """It runs once, whatever the daemon knew of it."""

@@ -169,22 +169,11 @@ def test_a_job_that_holds_several_below_a_switch_grows_there(net, space):
     daemon.check()
 
 
-MOVES = """#!/usr/bin/python3
-import epop_policy
-def decide(state, plan):
-    for job in state.waiting:
-        if job.wanted <= plan.idle: plan.start(job, job.wanted, "it fits")
-    for job in state.running:
-        if hasattr(job, "moved"): plan.move(job, f"below {job.moved.leaves} leaf switch, saves {job.moved.saves:.2f}")
-epop_policy.run(decide)
-"""
-
-
 @joining.needed
 def test_a_job_is_moved_below_one_switch(net, space):
     """By a growth and a shrink; rank 0 stays, and what runs on is the same job."""
     topology = write(space, "SwitchName=a Nodes=n1,n4\nSwitchName=b Nodes=n2,n3\nSwitchName=top Switches=a,b\n")
-    policy = write(space, MOVES, name="moves.py")
+    policy = write(space, ruling.MOVES, name="moves.py")
     policy.chmod(0o755)
     daemon = ruling.daemon_on(net, policy=policy)
     daemon.options += ["--topology", str(topology), "--spread-cost", "0.25"]

@@ -17,6 +17,16 @@ SHARE = job.BUILD / "tests/policies/share.so"
 STEPS = ["decided", "asked", "prepared", "agreed", "committed", "settled"]
 # Commands for jobs: mpiexec may die of those that end in their first moments (docs/reference/faults.md).
 MOMENT, HOSTNAME = ["sleep", "0.5"], ["sh", "-c", "hostname; sleep 0.5"]
+# A policy that does nothing else than start jobs, and move those that can be moved.
+MOVES = """#!/usr/bin/python3
+import epop_policy
+def decide(state, plan):
+    for job in state.waiting:
+        if job.wanted <= plan.idle: plan.start(job, job.wanted, "it fits")
+    for job in state.running:
+        if hasattr(job, "moved"): plan.move(job, f"below {job.moved.leaves} leaf switch, saves {job.moved.saves:.2f}")
+epop_policy.run(decide)
+"""
 LIMIT = 60  # seconds for anything that is waited for
 
 
