@@ -226,9 +226,16 @@ static void print_answers(const struct answer answers[])
     }
 }
 
+/* Where the first launch hangs the others are not tried. */
 static void ask_all_questions(struct answer answers[])
 {
+    double late = monotonic_seconds() + LIMIT;
     answers[LIBRARY] = ask_launch(1, "version", NULL, "library");
+    if (!answers[LIBRARY].works && monotonic_seconds() >= late) {
+        for (int i = LIBRARY + 1; i < QUESTIONS; i++)
+            answers[i] = answer_no(strdup("no launch comes up"));
+        return;
+    }
     answers[THREADS] = ask_launch(1, "threads", NULL, "threads");
     answers[SPAWN] = ask_launch(1, "spawn", NULL, "spawn");
     ask_for_connection(&answers[PORT], &answers[CONNECT]);

@@ -1,14 +1,22 @@
 /* Starting programs, and what children that the program forks must not keep open. */
 #include "runtime/base/child.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
+
+#include "runtime/base/array.h"
+#include "runtime/base/clock.h"
 
 /* ---- Programs that are started ------------------------------------------------------------------ */
 
@@ -43,6 +51,73 @@ int spawn_program(const struct spawn *what, pid_t *pid)
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
     return error;
+}
+
+#define PIECE 65536
+
+/* -1: the time is over, or there is no memory. */
+static int collect_output(int fd, double deadline, char **output)
+{
+    size_t room = 0, length = 0;
+    char *text = NULL;
+    for (;;) {
+        struct pollfd waits = {.fd = fd, .events = POLLIN};
+        double left = deadline - monotonic_seconds();
+        if (array_reserve(&text, &room, length + PIECE + 1, 1) || left <= 0 ||
+            (poll(&waits, 1, (int)(left * 1000) + 1) < 0 && errno != EINTR)) {
+            free(text);
+            return -1;
+        }
+        ssize_t got = waits.revents ? read(fd, text + length, PIECE) : -1;
+        if (!got)
+            break;
+        length += got > 0 ? (size_t)got : 0;
+    }
+    text[length] = '\0';
+    *output = text;
+    return 0;
+}
+
+static const char *name_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static int start_reading(char *const *argv, int *fd, pid_t *pid, struct error *error)
+{
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC))
+        return error_set(error, ERROR_FAILED, "%s: %s", name_of(argv[0]), strerror(errno));
+    struct spawn what = {.argv = argv, .in = SPAWN_NOTHING, .out = ends[1], .err = ends[1], .session = true};
+    int failed = spawn_program(&what, pid);
+    close(ends[1]);
+    *fd = ends[0];
+    if (!failed)
+        return 0;
+    close(ends[0]);
+    return error_set(error, ERROR_FAILED, "%s: %s", name_of(argv[0]), strerror(failed));
+}
+
+int spawn_read(char *const *argv, double seconds, char **output, struct error *error)
+{
+    int fd = -1, status = 0;
+    pid_t pid;
+    if (start_reading(argv, &fd, &pid, error))
+        return -1;
+    bool late = collect_output(fd, monotonic_seconds() + seconds, output);
+    close(fd);
+    if (late)
+        kill(-pid, SIGKILL);
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        ;
+    if (late)
+        return error_set(error, ERROR_TIMEOUT, "%s has not answered for %.0f s", name_of(argv[0]), seconds);
+    if (!status)
+        return 0;
+    error_set(error, ERROR_FAILED, "%s: %.*s", name_of(argv[0]), (int)strcspn(*output, "\n"), *output);
+    free(*output);
+    return -1;
 }
 
 /* ---- Children that the program forks ------------------------------------------------------------ */

@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+#include "runtime/base/error.h"
+
 /* ---- Programs that are started ------------------------------------------------------------------ */
 
 /* They have no descriptor of this process but those that are named here, and no signal is blocked in them. */
@@ -22,6 +24,11 @@ struct spawn {
 
 /* 0, or an error number. Any thread. */
 int spawn_program(const struct spawn *what, pid_t *pid);
+
+/* Starts it, and waits until it ends: what it prints, and complains of, is in *output then, the caller's to free. After
+ * so many seconds it is killed, with all that is of its session. -1: it was, or ended otherwise than with status 0; the
+ * line has its first words. Any thread. */
+int spawn_read(char *const *argv, double seconds, char **output, struct error *error);
 
 /* ---- Children that the program forks ------------------------------------------------------------ */
 

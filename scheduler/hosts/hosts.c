@@ -486,9 +486,8 @@ static int prepare_all(struct hosts *hosts, int *held, struct error *error)
         return -1;
     if (read_nodes(hosts, error) || open_journal(hosts, error) || set_shares(hosts, error))
         return -1;
-    hosts->joins = hosts_launch_joins();
-    return write_meta(hosts, error) || hosts_recover(hosts, error) || listen_to_signals(hosts, error) ||
-                   hosts_nodes_check(hosts, error)
+    return hosts_launch_joins(&hosts->joins, error) || write_meta(hosts, error) || hosts_recover(hosts, error) ||
+                   listen_to_signals(hosts, error) || hosts_nodes_check(hosts, error)
                ? -1
                : 0;
 }

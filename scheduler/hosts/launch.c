@@ -356,21 +356,28 @@ char **hosts_launch_hostname(const struct hosts *hosts, int node)
     return argv;
 }
 
-bool hosts_launch_joins(void)
+#define TRIALS_MOST 150 /* seconds: more than the limits of all launches by which epop tries what works */
+
+int hosts_launch_joins(bool *joins, struct error *error)
 {
-    char epop[PATH_MAX], command[PATH_MAX + 64];
-    char text[65536];
+    char epop[PATH_MAX], *argv[] = {epop, "--capabilities", "--json", NULL}, *said;
+    struct error why;
     if (tree_path("bin/epop", epop, sizeof epop))
-        return false;
-    snprintf(command, sizeof command, "'%s' --capabilities --json 2>/dev/null </dev/null", epop);
-    FILE *from = popen(command, "re");
-    size_t length = from ? fread(text, 1, sizeof text - 1, from) : 0;
-    text[length] = '\0';
-    if (from)
-        pclose(from);
-    cJSON *said = cJSON_Parse(text);
-    const char *backend = json_text(cJSON_GetObjectItemCaseSensitive(said, "backend"), "name");
-    bool joins = backend && !strcmp(backend, "join");
-    cJSON_Delete(said);
-    return joins;
+        return error_memory(error);
+    if (spawn_read(argv, TRIALS_MOST, &said, &why))
+        return error_set(error, ERROR_REFUSED, "no job could run here: %.900s", why.text);
+    const char *begin = strstr(said, "{\n"); /* MPI may have complained before */
+    cJSON *found = cJSON_Parse(begin ? begin : "");
+    const char *backend = json_text(cJSON_GetObjectItemCaseSensitive(found, "backend"), "name");
+    const char *library = json_text(found, "library");
+    int failed = backend && *backend
+                     ? 0
+                     : error_set(error, ERROR_REFUSED,
+                                 "no job could run here: mpiexec starts no process (%.700s); when `epop "
+                                 "--capabilities` finds a backend it can",
+                                 library ? library : "no answer");
+    *joins = !failed && !strcmp(backend, "join");
+    cJSON_Delete(found);
+    free(said);
+    return failed;
 }

@@ -23,7 +23,8 @@ int hosts_launch_by_slurm(const struct hosts *hosts, struct error *error);
 /* The command that says what a node's host calls itself. It, and its words, are the caller's. */
 char **hosts_launch_hostname(const struct hosts *hosts, int node);
 
-/* Can processes of this MPI be joined? Asks epop, which tries it: half a second. */
-bool hosts_launch_joins(void);
+/* Can processes of this MPI be joined? Asks epop, which tries it: half a second, 20 s where no launch comes up. -1:
+ * none does, or there was no answer in time. */
+int hosts_launch_joins(bool *joins, struct error *error);
 
 #endif

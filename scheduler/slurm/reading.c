@@ -2,30 +2,23 @@
 #include "scheduler/slurm/reading.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <math.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/random.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include "runtime/base/array.h"
 #include "runtime/base/child.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/thread.h"
 #include "scheduler/munge/module.h"
 
 /* ---- Commands ----------------------------------------------------------------------------------- */
-
-#define PIECE 65536
 
 static int find_command(const char *name, char path[PATH_MAX])
 {
@@ -48,71 +41,17 @@ static int command_check(const char *name, struct error *error)
                                     : 0;
 }
 
-/* Until its end, or the deadline. Complaints come on the same pipe. */
-static int collect_output(int fd, double deadline, char **output)
-{
-    size_t room = 0, length = 0;
-    char *text = NULL;
-    for (;;) {
-        struct pollfd waits = {.fd = fd, .events = POLLIN};
-        double left = deadline - monotonic_seconds();
-        if (array_reserve(&text, &room, length + PIECE + 1, 1) || left <= 0 ||
-            (poll(&waits, 1, (int)(left * 1000) + 1) < 0 && errno != EINTR)) {
-            free(text);
-            return -1;
-        }
-        ssize_t got = waits.revents ? read(fd, text + length, PIECE) : -1;
-        if (!got)
-            break;
-        length += got > 0 ? (size_t)got : 0;
-    }
-    text[length] = '\0';
-    *output = text;
-    return 0;
-}
-
-static int start_command(const char *const *argv, int *fd, pid_t *pid, struct error *error)
-{
-    char path[PATH_MAX];
-    const char *words[32] = {path};
-    int ends[2];
-    for (int i = 1; i < 31 && argv[i]; i++)
-        words[i] = argv[i];
-    if (find_command(argv[0], path))
-        return error_set(error, ERROR_FAILED, "%s is not in PATH", argv[0]);
-    if (pipe2(ends, O_CLOEXEC))
-        return error_set(error, ERROR_FAILED, "%s: %s", argv[0], strerror(errno));
-    struct spawn what = {.argv = (char *const *)words, .in = SPAWN_NOTHING, .out = ends[1], .err = ends[1]};
-    int failed = spawn_program(&what, pid);
-    close(ends[1]);
-    *fd = ends[0];
-    if (!failed)
-        return 0;
-    close(ends[0]);
-    return error_set(error, ERROR_FAILED, "%s: %s", argv[0], strerror(failed));
-}
-
 /* Found in PATH; argv ends with NULL. What it printed is the caller's to free. -1: there is no such command, it failed
  * (its first words are in the line), or it took longer than that many seconds. */
 static int command_read(const char *const *argv, double seconds, char **output, struct error *error)
 {
-    int fd, status = 0;
-    pid_t pid;
-    if (start_command(argv, &fd, &pid, error))
-        return -1;
-    bool late = collect_output(fd, monotonic_seconds() + seconds, output);
-    close(fd);
-    if (late)
-        kill(pid, SIGKILL);
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-        ;
-    if (late)
-        return error_set(error, ERROR_TIMEOUT, "%s has not answered for %.0f s", argv[0], seconds);
-    if (!status)
-        return 0;
-    error_set(error, ERROR_FAILED, "%s: %.*s", argv[0], (int)strcspn(*output, "\n"), *output);
-    free(*output);
-    return -1;
+    char path[PATH_MAX];
+    const char *words[32] = {path};
+    for (int i = 1; i < 31 && argv[i]; i++)
+        words[i] = argv[i];
+    if (find_command(argv[0], path))
+        return error_set(error, ERROR_FAILED, "%s is not in PATH", argv[0]);
+    return spawn_read((char *const *)words, seconds, output, error);
 }
 
 /* ---- What squeue and sinfo print ---------------------------------------------------------------- */

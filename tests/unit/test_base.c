@@ -183,6 +183,34 @@ static void test_children_are_without_a_file_of_ours_and_keep_their_own(void **s
     fd = -1;
 }
 
+static void test_what_a_program_prints_is_read(void **state)
+{
+    char *prints[] = {"/bin/sh", "-c", "echo one; echo two >&2; echo three", NULL}, *text = NULL;
+    char *fails[] = {"/bin/sh", "-c", "echo no luck; exit 3", NULL}, *none[] = {"/nowhere/sh", NULL};
+    struct error error = {0};
+    (void)state;
+    assert_int_equal(spawn_read(prints, 60, &text, &error), 0);
+    assert_string_equal(text, "one\ntwo\nthree\n");
+    free(text);
+    assert_int_equal(spawn_read(fails, 60, &text, &error), -1);
+    assert_string_equal(error.text, "sh: no luck");
+    assert_int_equal(spawn_read(none, 60, &text, &error), -1);
+    assert_string_equal(error.text, "sh: No such file or directory");
+}
+
+/* Its child has the pipe, too: it is over as soon as both are. */
+static void test_a_program_that_hangs_is_killed_with_its_children(void **state)
+{
+    char *hangs[] = {"/bin/sh", "-c", "sleep 1000 & wait", NULL}, *text = NULL;
+    struct error error = {0};
+    double begin = monotonic_seconds();
+    (void)state;
+    assert_int_equal(spawn_read(hangs, 0.2, &text, &error), -1);
+    assert_int_equal(error.code, ERROR_TIMEOUT);
+    assert_string_equal(error.text, "sh has not answered for 0 s");
+    assert_true(monotonic_seconds() - begin < 500);
+}
+
 static void test_versions_that_were_tried(void **state)
 {
     char text[TRIED_TEXT];
@@ -264,6 +292,8 @@ int main(void)
         cmocka_unit_test(test_threads_leave_signals_to_the_program),
         cmocka_unit_test(test_a_lock_is_waited_for_so_long),
         cmocka_unit_test(test_children_are_without_a_file_of_ours_and_keep_their_own),
+        cmocka_unit_test(test_what_a_program_prints_is_read),
+        cmocka_unit_test(test_a_program_that_hangs_is_killed_with_its_children),
         cmocka_unit_test(test_a_clock_by_ticks_is_the_monotonic_one),
         cmocka_unit_test(test_a_clock_by_ticks_where_the_kernel_has_another),
     };

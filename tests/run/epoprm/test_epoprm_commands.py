@@ -343,6 +343,18 @@ def test_places_for_its_state(space):
     assert commands("start", "--local", "1", env={"EPOPRM_DIR": "here"}).status == 1
 
 
+def test_a_start_where_no_process_comes_up(commands, space):
+    """In an allocation of Slurm whose srun never answers."""
+    srun = space.directory / "srun"
+    srun.write_text("#!/bin/sh\nexec sleep 1000\n")
+    srun.chmod(0o755)
+    slurm = {"SLURM_JOB_ID": "17", "SLURM_JOB_NODELIST": "n1", "SLURM_JOB_CPUS_PER_NODE": "2", "PATH": f"{space.directory}:{os.environ['PATH']}"}
+    result = commands("start", env=slurm, limit=60)
+    assert result.status == 1 and result.err.count("\n") == 1, result
+    assert result.err.startswith("epoprm: start: no job could run here: mpiexec starts no process ("), result
+    assert "`epop --capabilities`" in result.err, result
+
+
 def test_output_that_cannot_be_written(space):
     with open("/dev/full", "w", encoding="ascii") as full:
         ended = subprocess.run([EPOPRM, "--help"], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60, check=False)

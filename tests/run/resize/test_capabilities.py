@@ -40,13 +40,23 @@ def test_table(space, found):
     assert lines["backend"] == f"{found['backend']['name']}: {found['backend']['reason']}"
 
 
-def test_a_launcher_that_never_answers(space, tmp_path):
-    """Here one that ends at once: every question has its answer all the same."""
+def test_a_launcher_that_ends_at_once(space, tmp_path):
+    """Every question has its answer all the same."""
     script = tmp_path / "mpiexec"
     script.write_text("#!/bin/sh\necho no launches today >&2\nexit 1\n")
     script.chmod(0o755)
     result = space.epop("--capabilities", env={"EPOP_MPIEXEC": script})
     assert result.status == 0 and result.out.count("no: no launches today") >= 5, result
+
+
+def test_a_launcher_that_never_answers(space, tmp_path):
+    """The first launch has its 20 seconds, the six others have not."""
+    script = tmp_path / "mpiexec"
+    script.write_text("#!/bin/sh\nexec sleep 1000\n")
+    script.chmod(0o755)
+    result = space.epop("--capabilities", env={"EPOP_MPIEXEC": script}, limit=60)
+    assert result.status == 0 and result.out.count("no: no launch comes up") == 6, result
+    assert result.out.startswith("library    no: no answer"), result
 
 
 def test_without_a_launcher(space):
