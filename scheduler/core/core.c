@@ -329,18 +329,24 @@ static int check_phases(const struct core_job *job, struct error *error)
     return 0;
 }
 
+static int check_times(int64_t id, double limit, double deadline, struct error *error)
+{
+    if (!(isfinite(limit) && limit > 0))
+        return error_set(error, ERROR_FAILED, "job %lld: a limit of %g s", (long long)id, limit);
+    if (!(isfinite(deadline) && deadline >= 0))
+        return error_set(error, ERROR_FAILED, "job %lld: a deadline at %g", (long long)id, deadline);
+    return 0;
+}
+
 /* -1: it makes no sense, or does not fit the machine. */
 static int check_job(const struct core *core, const struct core_job *job, struct error *error)
 {
     long long id = (long long)job->id;
     if ((unsigned)job->kind > EPOP_EVOLVING)
         return error_set(error, ERROR_FAILED, "job %lld: it is of no known kind (%d)", id, (int)job->kind);
-    if (check_range(job->id, "its range", &job->range, error) || check_sizes(core, job, error))
+    if (check_range(job->id, "its range", &job->range, error) || check_sizes(core, job, error) ||
+        check_times(job->id, job->limit, job->deadline, error))
         return -1;
-    if (!(isfinite(job->limit) && job->limit > 0))
-        return error_set(error, ERROR_FAILED, "job %lld: a limit of %g s", id, job->limit);
-    if (!(isfinite(job->deadline) && job->deadline >= 0))
-        return error_set(error, ERROR_FAILED, "job %lld: a deadline at %g", id, job->deadline);
     if (!(isfinite(job->bytes) && job->bytes >= 0))
         return error_set(error, ERROR_FAILED, "job %lld: a resize moves %g bytes", id, job->bytes);
     return check_phases(job, error);
@@ -403,6 +409,19 @@ static void begin_promises(struct core *core)
         turn_easy(core, (const struct job *)job_queue_items(&core->waiting)[i]);
 }
 
+/* -1: no memory. */
+static int set_account(struct core *core, struct job *job, const char *name)
+{
+    if (!has_shares(core))
+        return 0;
+    struct account *account = shares_account(&core->shares, name ? name : "");
+    if (!account)
+        return -1;
+    job->account = account;
+    job->view.account = account->name;
+    return 0;
+}
+
 /* NULL: no memory. */
 static struct job *create_job(struct core *core, const struct core_job *given, double now)
 {
@@ -412,13 +431,8 @@ static struct job *create_job(struct core *core, const struct core_job *given, d
     if (given->deadline > 0 && !core->reorders)
         begin_promises(core);
     job->promised = core->reorders && given->promised > 0 ? ++core->promises : 0;
-    if (!has_shares(core))
+    if (!set_account(core, job, given->account))
         return job;
-    job->account = shares_account(&core->shares, given->account ? given->account : "");
-    if (job->account) {
-        job->view.account = job->account->name;
-        return job;
-    }
     job_free(job);
     return NULL;
 }
@@ -453,6 +467,20 @@ int core_priority(struct core *core, int64_t id, int priority, struct error *err
     turn_easy(core, job);
     if (waits)
         job_queue_add(&core->waiting, job);
+    return 0;
+}
+
+int core_account(struct core *core, int64_t id, const char *account, struct error *error)
+{
+    struct job *job = find_job(core, id, error);
+    if (!job)
+        return -1;
+    if (job->view.state != EPOP_POLICY_WAITS)
+        return error_set(error, ERROR_FAILED, "job %lld: it runs, and is counted for its account", (long long)id);
+    if (set_account(core, job, account))
+        return error_memory(error);
+    job_queue_sort(&core->waiting);
+    turn_easy(core, job);
     return 0;
 }
 
@@ -541,6 +569,23 @@ static void renew_latest(struct core *core, struct job *job, double now)
     job_queue_sort(&core->waiting);
     turn_easy(core, job);
     watch_deadline(core, job);
+}
+
+int core_deadline(struct core *core, double now, int64_t id, double deadline, double limit, struct error *error)
+{
+    struct job *job = check_time(core, now, error) ? NULL : find_job(core, id, error);
+    if (!job || check_times(id, limit, deadline, error))
+        return -1;
+    if (deadline > 0 && !core->reorders)
+        begin_promises(core);
+    job->view.deadline = deadline;
+    if (job->view.state == EPOP_POLICY_WAITS) {
+        job->view.limit = job->view.left = limit;
+        yardstick_limited(&core->easy, id, limit, now);
+    }
+    renew_latest(core, job, now);
+    core->now = now;
+    return 0;
 }
 
 int core_learned(struct core *core, double now, const struct core_job *given, struct error *error)

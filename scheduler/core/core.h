@@ -77,6 +77,12 @@ double core_fastest(const epop_policy_job_t *job);
 /* It has another priority from now on. */
 int core_priority(struct core *core, int64_t job, int priority, struct error *error);
 
+/* It waits, and is counted for that account from now on. */
+int core_account(struct core *core, int64_t job, const char *account, struct error *error);
+
+/* It is wanted to have ended at that time; 0: nothing is said any more. `limit`: as in core_job, of one that waits. */
+int core_deadline(struct core *core, double now, int64_t job, double deadline, double limit, struct error *error);
+
 /* What it accepts has turned out: its kind, `wanted`, range, bytes and phases are these, and whether it balances; the
  * rest is not looked at. It is in its first phase until core_phase says otherwise. */
 int core_learned(struct core *core, double now, const struct core_job *job, struct error *error);

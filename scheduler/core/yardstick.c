@@ -112,6 +112,13 @@ static void set_seconds(struct yardstick *yardstick, struct yardstick_job *job, 
     yardstick->changed = true;
 }
 
+void yardstick_limited(struct yardstick *yardstick, int64_t id, double seconds, double now)
+{
+    struct yardstick_job *job = find(yardstick, id);
+    if (job && !job->told)
+        set_seconds(yardstick, job, seconds, now);
+}
+
 void yardstick_told(struct yardstick *yardstick, int64_t id, double seconds, double now)
 {
     struct yardstick_job *job = find(yardstick, id);

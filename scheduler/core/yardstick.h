@@ -46,6 +46,8 @@ void yardstick_turn(struct yardstick *yardstick, const struct turn *turn);
 void yardstick_sort(struct yardstick *yardstick);
 /* It begins anew. */
 void yardstick_again(struct yardstick *yardstick, int64_t id);
+/* It may take so many seconds at its wanted nodes, as its user says now. */
+void yardstick_limited(struct yardstick *yardstick, int64_t id, double seconds, double now);
 /* It will take so many seconds at its wanted nodes, by its progress. */
 void yardstick_told(struct yardstick *yardstick, int64_t id, double seconds, double now);
 /* It has ended, and would have taken so many; `exact`: or else about so many. One that never started: 0. */

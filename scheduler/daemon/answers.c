@@ -183,6 +183,14 @@ static bool take_account(const cJSON *request, const char **account)
     return batch_account(*account) && strlen(*account) <= DAEMON_ACCOUNT_MAX;
 }
 
+/* True where it is not there. */
+static bool take_deadline(const cJSON *request, double *deadline)
+{
+    const cJSON *given = cJSON_GetObjectItemCaseSensitive(request, "deadline");
+    *deadline = json_number(request, "deadline", 0);
+    return !given || (cJSON_IsNumber(given) && *deadline >= 0 && isfinite(*deadline));
+}
+
 static bool read_submission(struct submission *submission, const cJSON *request)
 {
     submission->name = json_text(request, "name");
@@ -191,12 +199,11 @@ static bool read_submission(struct submission *submission, const cJSON *request)
     submission->limit = json_number(request, "limit", 0);
     submission->once = json_true(request, "once");
     submission->held = json_true(request, "held");
-    submission->deadline = json_number(request, "deadline", 0);
     submission->drop_late = json_true(request, "drop_late");
     return take_priority(request, &submission->priority) && take_account(request, &submission->account) &&
-           submission->after && submission->argv && submission->argv[0] && submission->environment && submission->cwd &&
-           submission->cwd[0] == '/' && submission->limit >= 0 && isfinite(submission->limit) &&
-           submission->deadline >= 0 && isfinite(submission->deadline) &&
+           take_deadline(request, &submission->deadline) && submission->after && submission->argv &&
+           submission->argv[0] && submission->environment && submission->cwd && submission->cwd[0] == '/' &&
+           submission->limit >= 0 && isfinite(submission->limit) &&
            (!submission->output || submission->output[0] == '/') &&
            take_range(request, "ranks", &submission->ranks_min, &submission->ranks_max) &&
            take_range(request, "nodes", &submission->nodes_min, &submission->nodes_max);
@@ -302,15 +309,22 @@ static cJSON *op_requeue(const struct daemon_table *table, void *context, const 
     return put_off(table->requeue, context, request, json_true(request, "held"));
 }
 
-static cJSON *op_priority(const struct daemon_table *table, void *context, const cJSON *request)
+static cJSON *op_change(const struct daemon_table *table, void *context, const cJSON *request)
 {
     struct error error;
     bool unknown = false;
-    int priority = 0;
+    int priority;
+    double deadline;
+    struct daemon_change change = {.drop_late = json_true(request, "drop_late")};
     int64_t job = job_of(request);
-    if (!job || !cJSON_HasObjectItem(request, "priority") || !take_priority(request, &priority))
-        return answers_refusal("usage", "priority: which job, and from -1000000 to 1000000?");
-    int failed = table->priority(context, job, priority, &unknown, &error);
+    bool sense = job && take_priority(request, &priority) && take_account(request, &change.account) &&
+                 take_deadline(request, &deadline);
+    change.priority = cJSON_HasObjectItem(request, "priority") ? &priority : NULL;
+    change.deadline = cJSON_HasObjectItem(request, "deadline") ? &deadline : NULL;
+    if (!sense || !(change.priority || change.account || change.deadline))
+        return answers_refusal("usage", "change: which job, and its priority, from -1000000 to 1000000, its account or "
+                                        "its deadline?");
+    int failed = table->change(context, job, &change, &unknown, &error);
     return answer_to(failed, unknown, &error);
 }
 
@@ -374,7 +388,7 @@ static const struct op {
     {"stop", op_stop, offsetof(struct daemon_table, stop)},
     {"hold", op_hold, offsetof(struct daemon_table, hold)},
     {"requeue", op_requeue, offsetof(struct daemon_table, requeue)},
-    {"priority", op_priority, offsetof(struct daemon_table, priority)},
+    {"change", op_change, offsetof(struct daemon_table, change)},
     {"about", op_about, SIZE_MAX},
     {"watch", op_watch, SIZE_MAX},
 };
@@ -389,7 +403,7 @@ static cJSON *answer_request(const struct daemon_table *table, void *context, co
                                                                          : not_here(name);
         }
     return answers_refusal(
-        "usage", "no such request: submit, queue, nodes, cancel, hold, requeue, priority, drain, stop, about, watch");
+        "usage", "no such request: submit, queue, nodes, cancel, hold, requeue, change, drain, stop, about, watch");
 }
 
 cJSON *answers_to(const struct daemon_table *table, void *context, const cJSON *request, bool *watches)

@@ -76,6 +76,14 @@ enum daemon_stop {
 
 enum { DAEMON_PRIORITY_MAX = 1000000 }; /* and as far below 0 */
 
+/* What a job's user says of it from now on; NULL: as before. */
+struct daemon_change {
+    const int *priority;
+    const char *account;    /* of one that waits */
+    const double *deadline; /* 0: none */
+    bool drop_late;         /* with a deadline: also that; false: as before */
+};
+
 /* Those that return int: 0, or -1 with a line; ERROR_REFUSED: exit code 1, ERROR_FAILED with `unknown` set: 3. */
 struct daemon_table {
     int (*submit)(void *context, const struct submission *submission, int64_t *number, struct error *error);
@@ -86,7 +94,7 @@ struct daemon_table {
     int (*hold)(void *context, int64_t job, bool held, bool *unknown, struct error *error);
     /* Saves a running job, which waits then. */
     int (*requeue)(void *context, int64_t job, bool held, bool *unknown, struct error *error);
-    int (*priority)(void *context, int64_t job, int priority, bool *unknown, struct error *error);
+    int (*change)(void *context, int64_t job, const struct daemon_change *change, bool *unknown, struct error *error);
     /* Calls `each` for all jobs that wait or run, by number, and for all nodes. */
     void (*jobs)(void *context, void (*each)(void *to, const struct daemon_job *job), void *to);
     void (*nodes)(void *context, void (*each)(void *to, const struct daemon_node *node), void *to);

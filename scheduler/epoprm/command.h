@@ -30,10 +30,9 @@ struct options {
     const char *spread_cost, *shares, *half_life;                         /* start */
     const char *suspend, *resume, *suspend_after, *preempt_after;         /* start */
     const char *port, *address_file, *reader;                             /* start --site slurm */
-    const char *ranks, *nodes, *sizes, *time, *name, *after, *account;    /* submit */
-    const char *deadline;                                                 /* submit */
+    const char *ranks, *nodes, *sizes, *time, *name, *after;              /* submit */
     bool drop_late;                                                       /* submit */
-    const char *priority;                                                 /* submit, change */
+    const char *priority, *account, *deadline;                            /* submit, change */
     const char *output;                                                   /* submit, report */
     const char *format;                                                   /* report */
 };

@@ -77,7 +77,12 @@ static const struct option_row no_options[] = {{0}};
 static const struct option_row requeue_options[] = {
     {"hold", NULL, "and keep them there until epoprm release JOB", OPT_FLAG(hold)}, {0}};
 static const struct option_row change_options[] = {
-    {"priority", "N", "those with a higher one come first in the queue", OPT_TEXT(priority)}, {0}};
+    {"priority", "N", "those with a higher one come first in the queue", OPT_TEXT(priority)},
+    {"account", "NAME", "what they are counted for, where there are shares; of jobs that wait", OPT_TEXT(account)},
+    {"deadline", "TIME", "when they are wanted to have ended, as with submit; none: no longer", OPT_TEXT(deadline)},
+    {"drop-late", NULL, "give them up when they cannot end before it any more, and end them then", OPT_FLAG(drop_late),
+     .goes_with = "deadline"},
+    {0}};
 static const struct option_row drain_options[] = {{"undo", NULL, "use it again", OPT_FLAG(undo)}, {0}};
 static const struct option_row watch_options[] = {{JSON("print one JSON object a line")}, {0}};
 static const struct option_row report_options[] = {
@@ -114,7 +119,8 @@ static const struct command rows[] = {
     {"requeue", "[--hold] JOB...", "save jobs that run, and put them back into the queue", .options = requeue_options,
      .least = 1, .most = 1000, .run = rm_requeue,
      .notes = "They go on from there when their turn comes. For EPOP programs that describe their data.\n"},
-    {"change", "--priority N JOB...", "give jobs another priority", .options = change_options, .least = 1, .most = 1000,
+    {"change", "[--priority N] [--account NAME] [--deadline TIME [--drop-late]] JOB...",
+     "give jobs another priority, account or deadline", .options = change_options, .least = 1, .most = 1000,
      .run = rm_change},
     {"drain", "NODE [--undo]", "give no more work to a node; its jobs leave it where they can",
      .options = drain_options, .least = 1, .most = 1, .run = rm_drain},

@@ -241,8 +241,8 @@ static int take_account(cJSON *request, const char *text)
     if (!text)
         return 0;
     if (!batch_account(text) || strlen(text) > DAEMON_ACCOUNT_MAX) {
-        term_complain("submit: --account: \"%.120s\" is no name of at most %d letters, without blank, comma, = and #",
-                      text, DAEMON_ACCOUNT_MAX);
+        term_complain("%s: --account: \"%.120s\" is no name of at most %d letters, without blank, comma, = and #",
+                      json_text(request, "op"), text, DAEMON_ACCOUNT_MAX);
         return -1;
     }
     cJSON_AddStringToObject(request, "account", text);
@@ -251,12 +251,13 @@ static int take_account(cJSON *request, const char *text)
 
 static int take_deadline(cJSON *request, const struct options *arguments)
 {
-    double deadline = arguments->deadline ? rm_time(arguments->deadline, wall_seconds()) : 0;
-    if (!arguments->deadline)
+    const char *text = arguments->deadline;
+    double deadline = text && strcmp(text, "none") ? rm_time(text, wall_seconds()) : 0;
+    if (!text)
         return 0;
     if (deadline < 0) {
-        term_complain("submit: --deadline: \"%s\" is no time: 18:30, 2026-12-24, 2026-12-24T18:30, +90m or now+2hours",
-                      arguments->deadline);
+        term_complain("%s: --deadline: \"%s\" is no time: 18:30, 2026-12-24, 2026-12-24T18:30, +90m or now+2hours",
+                      json_text(request, "op"), text);
         return -1;
     }
     cJSON_AddNumberToObject(request, "deadline", deadline);
@@ -350,10 +351,12 @@ int rm_requeue(const struct options *arguments)
 
 int rm_change(const struct options *arguments)
 {
-    cJSON *request = json_message("priority");
-    if (!arguments->priority)
-        term_complain("change: what? --priority N");
-    if (!arguments->priority || take_priority(request, arguments->priority)) {
+    cJSON *request = json_message("change");
+    bool any = arguments->priority || arguments->account || arguments->deadline;
+    if (!any)
+        term_complain("change: what? --priority N, --account NAME or --deadline TIME");
+    if (!any || take_priority(request, arguments->priority) || take_account(request, arguments->account) ||
+        take_deadline(request, arguments)) {
         cJSON_Delete(request);
         return COMMAND_USAGE;
     }

@@ -155,10 +155,11 @@ static int do_requeue(void *context, int64_t number, bool held, bool *unknown, s
     return 0;
 }
 
-static int do_priority(void *context, int64_t number, int priority, bool *unknown, struct error *error)
+static int do_change(void *context, int64_t number, const struct daemon_change *change, bool *unknown,
+                     struct error *error)
 {
     struct hosts_job *job = find_job(context, number, unknown, error);
-    return job ? hosts_set_priority(job, priority, error) : -1;
+    return job ? hosts_change(job, change, error) : -1;
 }
 
 static void drain(struct hosts *hosts, int number, bool undo, struct error *error)
@@ -294,7 +295,7 @@ static const struct daemon_table commands = {.submit = do_submit,
                                              .cancel = do_cancel,
                                              .hold = do_hold,
                                              .requeue = do_requeue,
-                                             .priority = do_priority,
+                                             .change = do_change,
                                              .drain = do_drain,
                                              .stop = do_stop,
                                              .jobs = list_jobs,

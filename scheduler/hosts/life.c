@@ -164,18 +164,6 @@ static int write_down(struct hosts *hosts, const struct submission *given, struc
     return journal_commit(hosts->journal, error);
 }
 
-/* What could never be met; one that is wanted early, and no more than that, may be late. */
-static int check_deadline(const struct journal_job *job, struct error *error)
-{
-    if (job->deadline > 0 && job->deadline <= job->submitted)
-        return error_set(error, ERROR_REFUSED, "its deadline is over since %.0f s", job->submitted - job->deadline);
-    if (job->drop_late && job->submitted + job->limit > job->deadline)
-        return error_set(error, ERROR_REFUSED,
-                         "no end is possible before its deadline, which is in %.0f s: it may take %.0f s",
-                         job->deadline - job->submitted, job->limit);
-    return 0;
-}
-
 int hosts_submit(struct hosts *hosts, const struct submission *given, int64_t *number, struct error *error)
 {
     struct journal_job job = {.argv = given->argv,
@@ -204,7 +192,7 @@ int hosts_submit(struct hosts *hosts, const struct submission *given, int64_t *n
         return error_memory(error);
     job.name = name;
     job.submitted = hosts_now(hosts);
-    if (check_deadline(&job, error)) {
+    if (hosts_deadline_check(job.deadline, job.drop_late, job.submitted, job.limit, error)) {
         free(name);
         return -1;
     }

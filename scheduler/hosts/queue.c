@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "scheduler/hosts/accounts.h"
 #include "scheduler/journal/history.h"
 
 /* ---- Jobs that come after others ---------------------------------------------------------------- */
@@ -267,14 +268,82 @@ int hosts_release(struct hosts_job *job, struct error *error)
     return 0;
 }
 
-int hosts_set_priority(struct hosts_job *job, int priority, struct error *error)
+/* ---- What its user says of it ------------------------------------------------------------------- */
+
+int hosts_deadline_check(double deadline, bool drop_late, double from, double limit, struct error *error)
 {
+    if (deadline > 0 && deadline <= from)
+        return error_set(error, ERROR_REFUSED, "its deadline is over since %.0f s", from - deadline);
+    if (deadline > 0 && drop_late && from + limit > deadline)
+        return error_set(error, ERROR_REFUSED,
+                         "no end is possible before its deadline, which is in %.0f s: it may take %.0f s",
+                         deadline - from, limit);
+    return 0;
+}
+
+static int check_change(const struct hosts_job *job, const struct daemon_change *change, struct error *error)
+{
+    bool waits = job->state == JOB_WAITING, drop_late = change->drop_late || job->drop_late;
+    double now = hosts_now(job->hosts);
+    if (change->account && !waits)
+        return error_set(error, ERROR_REFUSED, "job %lld has started: only of one that waits the account is changed",
+                         (long long)job->number);
+    return change->deadline ? hosts_deadline_check(*change->deadline, drop_late, now, waits ? job->limit : 0, error)
+                            : 0;
+}
+
+static void change_priority(struct hosts_job *job, int priority)
+{
+    struct error error = {0};
     char text[80];
-    if (core_job(job->hosts->core, job->number) && core_priority(job->hosts->core, job->number, priority, error))
-        return -1;
+    if (core_job(job->hosts->core, job->number))
+        hosts_must(job->hosts, core_priority(job->hosts->core, job->number, priority, &error), &error);
     snprintf(text, sizeof text, "%d (it was %d)", priority, job->priority);
     job->priority = priority;
     hosts_queueing_keep(job, "priority", text);
+}
+
+/* Its own from now on: `account`. */
+static void change_account(struct hosts_job *job, char *account)
+{
+    struct hosts *hosts = job->hosts;
+    struct error error = {0};
+    if (core_job(hosts->core, job->number))
+        hosts_must(hosts, core_account(hosts->core, job->number, account, &error), &error);
+    hosts_must(hosts, journal_job_set_account(hosts->journal, job->number, account, &error), &error);
+    hosts_tell(hosts, job->number, "changed", "its account is %s (it was %s)", account, accounts_of(job->account));
+    free(job->account);
+    job->account = account;
+}
+
+static void change_deadline(struct hosts_job *job, double deadline, bool drop_late)
+{
+    struct hosts *hosts = job->hosts;
+    struct error error = {0};
+    job->deadline = deadline;
+    job->drop_late = deadline > 0 && (drop_late || job->drop_late);
+    hosts_jobs_deadline(job);
+    hosts_must(hosts, journal_job_set_deadline(hosts->journal, job->number, deadline, job->drop_late, &error), &error);
+    if (deadline > 0)
+        hosts_tell(hosts, job->number, "changed", "its deadline is in %.0f s%s", deadline - hosts_now(hosts),
+                   job->drop_late ? ", and it is given up when it is late" : "");
+    else
+        hosts_tell(hosts, job->number, "changed", "it has no deadline");
+}
+
+int hosts_change(struct hosts_job *job, const struct daemon_change *change, struct error *error)
+{
+    char *account = change->account ? strdup(change->account) : NULL;
+    if ((change->account && !account) || check_change(job, change, error)) {
+        free(account);
+        return change->account && !account ? error_memory(error) : -1;
+    }
+    if (change->priority)
+        change_priority(job, *change->priority);
+    if (account)
+        change_account(job, account);
+    if (change->deadline)
+        change_deadline(job, *change->deadline, change->drop_late);
     hosts_news(job->hosts);
     return 0;
 }

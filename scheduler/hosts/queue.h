@@ -1,10 +1,11 @@
 /*
  * What keeps a job out of the queue, and its place in it: it comes after others that have to end well before, or is
- * held, and then the core does not know of it; its priority.
+ * held, and then the core does not know of it; its priority, account and deadline.
  */
 #ifndef SCHEDULER_HOSTS_QUEUE_H
 #define SCHEDULER_HOSTS_QUEUE_H
 
+#include "scheduler/daemon/daemon.h"
 #include "scheduler/hosts/state.h"
 
 /* Is it in the queue, or may come into it? */
@@ -29,7 +30,15 @@ int hosts_release(struct hosts_job *job, struct error *error);
 
 /* The start that it was promised last, by the daemon before. */
 int hosts_promise_read(struct hosts_job *job, struct error *error);
-int hosts_set_priority(struct hosts_job *job, int priority, struct error *error);
+
+/* ---- What its user says of it ------------------------------------------------------------------- */
+
+/* Can a job that takes so long, at most, from then on be wanted to have ended at that time; 0: nothing is said? What is
+ * only wanted may be late. ERROR_REFUSED: no. */
+int hosts_deadline_check(double deadline, bool drop_late, double from, double limit, struct error *error);
+
+/* All of it, or nothing: -1. */
+int hosts_change(struct hosts_job *job, const struct daemon_change *change, struct error *error);
 
 /* ---- Jobs that come after others ---------------------------------------------------------------- */
 

@@ -588,3 +588,14 @@ void hosts_jobs_learned(struct hosts_job *job)
     if (job->phase >= 0)
         hosts_must(job->hosts, core_phase(job->hosts->core, now, job->number, job->phase, NULL, &error), &error);
 }
+
+void hosts_jobs_deadline(struct hosts_job *job)
+{
+    struct error error = {0};
+    struct core *core = job->hosts->core;
+    const epop_policy_job_t *known = core_job(core, job->number);
+    double limit = known && job->limit > 0 ? known->limit : suppose_limit(job);
+    if (known)
+        hosts_must(job->hosts, core_deadline(core, hosts_now(job->hosts), job->number, job->deadline, limit, &error),
+                   &error);
+}

@@ -245,5 +245,7 @@ bool hosts_program_read(struct hosts_job *job, const cJSON *status);
 /* Submits the job to the core, as of then and as what it is so far, or tells the core what has turned out. */
 int hosts_jobs_submit(struct hosts_job *job, double when, struct error *error);
 void hosts_jobs_learned(struct hosts_job *job);
+/* Its deadline is another one, and so may be what it is taken to need. */
+void hosts_jobs_deadline(struct hosts_job *job);
 
 #endif

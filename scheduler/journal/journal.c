@@ -146,15 +146,27 @@ static int insert_words(struct journal *journal, int64_t number, const struct jo
                      job->wanted, job->limit, (int)job->once, job->submitted);
 }
 
+int journal_job_set_account(struct journal *journal, int64_t job, const char *account, struct error *error)
+{
+    return store_run(journal, "a job's account", error, "INSERT OR REPLACE INTO account VALUES(?,?)", "ls", job,
+                     account);
+}
+
+int journal_job_set_deadline(struct journal *journal, int64_t job, double deadline, bool drop_late, struct error *error)
+{
+    if (!(deadline > 0))
+        return store_run(journal, "a job's deadline", error, "DELETE FROM deadline WHERE job=?", "l", job);
+    return store_run(journal, "a job's deadline", error, "INSERT OR REPLACE INTO deadline VALUES(?,?,?)", "ldi", job,
+                     deadline, (int)drop_late);
+}
+
 /* What its user says besides. */
 static int insert_wishes(struct journal *journal, int64_t number, const struct journal_job *job, struct error *error)
 {
-    if (job->account && *job->account &&
-        store_run(journal, "a job's account", error, "INSERT INTO account VALUES(?,?)", "ls", number, job->account))
+    bool counted = job->account && *job->account;
+    if (counted && journal_job_set_account(journal, number, job->account, error))
         return -1;
-    return job->deadline > 0 ? store_run(journal, "a job's deadline", error, "INSERT INTO deadline VALUES(?,?,?)",
-                                         "ldi", number, job->deadline, (int)job->drop_late)
-                             : 0;
+    return job->deadline > 0 ? journal_job_set_deadline(journal, number, job->deadline, job->drop_late, error) : 0;
 }
 
 /* number: its own, or 0, and it gets one. */

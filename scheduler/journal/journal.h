@@ -87,6 +87,10 @@ int journal_job_set_state(struct journal *journal, int64_t job, const char *stat
                           struct error *error);
 int journal_job_set_kind(struct journal *journal, int64_t job, const char *kind, struct error *error);
 int journal_job_set_started(struct journal *journal, int64_t job, double time, struct error *error);
+/* What its user says of it from now on. */
+int journal_job_set_account(struct journal *journal, int64_t job, const char *account, struct error *error);
+int journal_job_set_deadline(struct journal *journal, int64_t job, double deadline, bool drop_late,
+                             struct error *error);
 /* `state`: done, failed or cancelled. What it held must have been released before. */
 int journal_job_ended(struct journal *journal, int64_t job, const char *state, const char *reason, int status,
                       double time, struct error *error);
@@ -206,8 +210,8 @@ int journal_move_get(struct journal *journal, int64_t job, struct journal_move *
 /* ---- What happened ------------------------------------------------------------------------ */
 
 /* One line of `watch`. The kinds: "submitted", "decision", "starting", "running", "asked", "prepared", "agreed",
- * "committed", "settled", "refused", "failed", "ending", "ended", "held", "released", "priority", "saving", "saved",
- * "requeued", "node", "daemon". */
+ * "committed", "settled", "refused", "failed", "ending", "ended", "held", "released", "priority", "changed", "saving",
+ * "saved", "requeued", "node", "daemon". */
 struct journal_event {
     int64_t id; /* ascending; not looked at by journal_event_add */
     double time;

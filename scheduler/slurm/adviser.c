@@ -357,13 +357,16 @@ static int refuse_requeue(void *context, int64_t job, bool held, bool *unknown, 
                      (long long)job);
 }
 
-static int refuse_priority(void *context, int64_t job, int priority, bool *unknown, struct error *error)
+static int refuse_change(void *context, int64_t job, const struct daemon_change *change, bool *unknown,
+                         struct error *error)
 {
     const struct adviser *adviser = context;
-    (void)priority;
+    const char *what = change->priority  ? "Priority=... (or Nice=...)"
+                       : change->account ? "Account=..."
+                                         : "Deadline=...";
     *unknown = adviser->view && !view_job(adviser->view, job);
-    return error_set(error, ERROR_REFUSED,
-                     "jobs are Slurm's here: scontrol update JobId=%lld Priority=... (or Nice=...)", (long long)job);
+    return error_set(error, ERROR_REFUSED, "jobs are Slurm's here: scontrol update JobId=%lld %s", (long long)job,
+                     what);
 }
 
 static int refuse_drain(void *context, const char *node, bool undo, bool *unknown, struct error *error)
@@ -521,7 +524,7 @@ static const struct daemon_table commands_table = {.submit = refuse_submit,
                                                    .cancel = refuse_cancel,
                                                    .hold = refuse_hold,
                                                    .requeue = refuse_requeue,
-                                                   .priority = refuse_priority,
+                                                   .change = refuse_change,
                                                    .drain = refuse_drain,
                                                    .stop = stop_adviser,
                                                    .jobs = list_jobs,

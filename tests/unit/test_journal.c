@@ -253,6 +253,28 @@ static void test_a_resize_at_a_time(void **state)
     assert_true(other > id);
 }
 
+static void take_wishes(void *to, const struct journal_job *job)
+{
+    char *text = to;
+    sprintf(text + strlen(text), "%s:%g:%d ", job->account, job->deadline, (int)job->drop_late);
+}
+
+static void test_what_a_user_says_is_changed(void **state)
+{
+    (void)state;
+    char text[100] = "";
+    int64_t job = submit("a");
+    succeeds(journal_jobs(journal, false, take_wishes, text, &error));
+    succeeds(journal_job_set_account(journal, job, "bob", &error));
+    succeeds(journal_job_set_account(journal, job, "eve", &error));
+    succeeds(journal_job_set_deadline(journal, job, 70, true, &error));
+    reopen();
+    succeeds(journal_jobs(journal, false, take_wishes, text, &error));
+    succeeds(journal_job_set_deadline(journal, job, 0, false, &error));
+    succeeds(journal_jobs(journal, false, take_wishes, text, &error));
+    assert_string_equal(text, ":0:0 eve:70:1 eve:0:0 ");
+}
+
 static void test_a_move_is_known_until_it_is_over(void **state)
 {
     (void)state;
@@ -629,6 +651,7 @@ int main(void)
         OF_A_FILE(test_states_that_are_none),
         OF_A_FILE(test_a_resize_at_a_time),
         OF_A_FILE(test_a_move_is_known_until_it_is_over),
+        OF_A_FILE(test_what_a_user_says_is_changed),
         OF_A_FILE(test_stays_follow_each_other),
         OF_A_FILE(test_events_by_job_the_last_ones),
         OF_A_FILE(test_words_of_the_daemon),

@@ -150,6 +150,22 @@ static void test_who_used_least_over_its_share_comes_first(void **state)
     assert_queue(16, 4, 5, 3);
 }
 
+static void test_a_job_is_counted_for_another_account(void **state)
+{
+    (void)state;
+    set_shares("alice=2,bob=1", 0);
+    start(0, of_account(rigid(1, 6, 100), "alice"));
+    submit(core, 1, of_account(rigid(3, 1, 10), "alice"));
+    submit(core, 2, of_account(rigid(4, 1, 10), "alice"));
+    submit(core, 3, of_account(rigid(5, 1, 10), "alice"));
+    assert_queue(3, 3, 4, 5);
+    told(core_account(core, 4, "bob", &error), &error);
+    assert_queue(4, 4, 3, 5);
+    assert_string_equal(core_job(core, 4)->account, "bob");
+    refused(core_account(core, 1, "bob", &error), &error, "job 1: it runs");
+    refused(core_account(core, 7, "bob", &error), &error, "job 7: there is none");
+}
+
 static void promise_first(const void *settings, const epop_policy_state_t *state, epop_plan_t *plan)
 {
     (void)settings;
@@ -216,6 +232,26 @@ static void test_who_has_to_start_first_for_its_deadline_comes_first(void **stat
     assert_int_equal(core_state(core, 92)->waiting[1]->id, 1);
     const struct core_job never = until(rigid(5, 1, 10), INFINITY);
     refused(core_submit(core, 92, &never, &error), &error, "job 5: a deadline at inf");
+}
+
+/* With the limit that follows from it, where its user gave none. */
+static void test_a_deadline_is_changed(void **state)
+{
+    (void)state;
+    submit(core, 1, rigid(1, 1, 10));
+    submit(core, 2, until(rigid(2, 1, 10), 100)); /* by 90 */
+    submit(core, 3, rigid(3, 1, 50));
+    assert_queue(4, 2, 1, 3);
+    told(core_deadline(core, 5, 3, 110, 50, &error), &error); /* by 60 */
+    assert_queue(5, 3, 2, 1);
+    told(core_deadline(core, 6, 3, 110, 5, &error), &error); /* by 105 */
+    assert_queue(6, 2, 3, 1);
+    assert_true(core_job(core, 3)->left == 5 && core_job(core, 3)->limit == 5);
+    told(core_deadline(core, 7, 2, 0, 10, &error), &error);
+    assert_queue(7, 3, 1, 2);
+    refused(core_deadline(core, 8, 2, -1, 10, &error), &error, "job 2: a deadline at -1");
+    refused(core_deadline(core, 8, 2, 100, 0, &error), &error, "job 2: a limit of 0 s");
+    refused(core_deadline(core, 8, 7, 100, 10, &error), &error, "job 7: there is none");
 }
 
 /* With weak scaling it takes as long on more nodes, and waits as if there were no deadline. */
@@ -940,9 +976,11 @@ int main(void)
         TEST(test_waiting_jobs_are_by_submission_then_number),
         TEST(test_the_highest_priority_comes_first),
         TEST(test_who_used_least_over_its_share_comes_first),
+        TEST(test_a_job_is_counted_for_another_account),
         TEST(test_a_promise_keeps_its_place_before_shares),
         TEST(test_nodes_count_as_used_while_they_are_held),
         TEST(test_who_has_to_start_first_for_its_deadline_comes_first),
+        TEST(test_a_deadline_is_changed),
         TEST(test_more_nodes_help_no_weak_job_to_meet_its_deadline),
         TEST(test_a_promise_keeps_its_place_before_deadlines),
         TEST(test_easy_has_the_same_order),

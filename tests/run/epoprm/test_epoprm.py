@@ -168,12 +168,12 @@ def test_jobs_start_by_priority(daemon, space):
     low, first, second, late = (daemon.submit(*ruling.MOMENT, ranks=(4, 4), **more)
                                 for more in ({"priority": -2}, {}, {"priority": 7}, {"priority": -5}))
     assert [one.get("priority") for one in daemon.jobs().values()] == [None, -2, None, 7, -5]
-    assert daemon.request("priority", job=late, priority=8)["ok"]
+    assert daemon.request("change", job=late, priority=8)["ok"]
     assert daemon.events(late, "priority")[0]["text"] == "8 (it was -5)"
-    assert not daemon.request("priority", job=99, priority=1)["ok"]
-    for bad in (1.5, 1000001, "7", None):
-        answer = daemon.request("priority", job=late, priority=bad)
-        assert answer["code"] == "usage" and answer["reason"].startswith("priority: which job"), answer
+    assert not daemon.request("change", job=99, priority=1)["ok"]
+    for bad in ({"priority": 1.5}, {"priority": 1000001}, {"priority": "7"}, {"priority": None}, {"account": "a b"}, {"deadline": -1}, {}):
+        answer = daemon.request("change", job=late, **bad)
+        assert answer["code"] == "usage" and answer["reason"].startswith("change: which job"), answer
     daemon.kill()  # the next one knows them
     daemon.start()
     go_on.touch()

@@ -100,7 +100,10 @@ def test_a_queue_of_jobs(ruling_three):
     assert f"job {waiting} (sleep, rigid) is waiting: held by its user\nits priority is -3\n" in commands("why", str(waiting)).out
     assert commands.json("queue")[1]["held"] and [one["event"] for one in commands.json("why", str(waiting))["events"]][-2:] == ["held", "priority"]
     assert commands("release", str(waiting)).status == 0 and commands.state(waiting) == "WAITING"
-    for words, said in ((["change", "1"], "change: what? --priority N"), (["change", "--priority", "1e3", "1"], "\"1e3\" is no number from -1000000"),
+    for words, said in ((["change", "1"], "change: what? --priority N, --account NAME or --deadline TIME"),
+                        (["change", "--account", "a b", "1"], "change: --account: \"a b\" is no name"), (["change", "--deadline", "soon", "1"], "change: --deadline: \"soon\" is no time"),
+                        (["change", "--drop-late", "1"], "--drop-late goes with --deadline"),
+                        (["change", "--priority", "1e3", "1"], "\"1e3\" is no number from -1000000"),
                         (["submit", "--priority", "", "true"], "submit: --priority: \"\" is no number")):
         refused = commands(*words)
         assert refused.status == 2 and said in refused.err, refused

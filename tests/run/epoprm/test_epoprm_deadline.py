@@ -88,6 +88,44 @@ def test_who_has_to_start_first_comes_first(daemon, space):
     assert {one["id"]: "late" in one and one["late"] < 0 for one in run["jobs"]} == {whole: False, plain: False, late: True, soon: True}
 
 
+def test_a_deadline_is_changed(daemon, space):
+    """Of jobs that wait, which changes their order, also under the next daemon, and of one that runs."""
+    path, waits = until(space)
+    whole = daemon.submit(*waits, ranks=(2, 2))
+    daemon.wait_runs(whole, 2)
+    now = time.time()
+    first, second, third = (daemon.submit(*ruling.MOMENT, ranks=(2, 2), limit=60, **more)
+                            for more in ({"deadline": now + 5000}, {}, {"deadline": now + 500}))
+    held = daemon.submit(*ruling.MOMENT, ranks=(2, 2), held=True)
+    command(daemon, "change", "--deadline", "none", str(third))
+    command(daemon, "change", "--deadline", "+20m", "--drop-late", str(second), str(held))
+    command(daemon, "change", "--deadline", "+1h", str(whole))
+    jobs = daemon.jobs()
+    assert "deadline" not in jobs[third] and jobs[second]["drop_late"] and "drop_late" not in jobs[whole], jobs
+    assert [jobs[number]["deadline"] for number in (whole, second, held)] == pytest.approx([now + 3600, now + 1200, now + 1200], abs=30)
+    assert [row["text"] for row in daemon.events(third, "changed")] == ["it has no deadline"]
+    validate("epoprm", json.loads(command(daemon, "why", "--json", str(second))))
+    daemon.kill()
+    daemon.start()
+    for number, one in daemon.jobs().items():
+        assert one.get("deadline") == jobs[number].get("deadline") and one.get("drop_late") == jobs[number].get("drop_late")
+    for words, said in ((["2001-01-01"], "its deadline is over since"), (["+30s", "--drop-late"], "no end is possible before its deadline")):
+        assert said in command(daemon, "change", "--deadline", *words, str(second), status=1)
+    assert daemon.jobs()[second]["deadline"] == jobs[second]["deadline"]
+    path.touch()
+    ended = {number: daemon.wait_end(number) for number in (first, second, third)}
+    assert sorted(ended, key=lambda number: ended[number]["started"]) == [second, first, third]
+    command(daemon, "change", "--deadline", "+20m", str(whole), status=3)
+    daemon.request("cancel", job=held)
+
+
+def test_one_that_runs_is_given_up_by_its_new_deadline(daemon):
+    number = daemon.submit("sleep", "1000", ranks=(2, 2))
+    daemon.wait_runs(number, 2)
+    command(daemon, "change", "--deadline", "+5", "--drop-late", str(number))
+    assert daemon.wait_end(number, "failed")["reason"] == "deadline: it was to have ended by now"
+
+
 def test_who_is_late_is_given_up(daemon, space):
     """One that waits, as soon as its time limit says so; one that runs, when its deadline is over; and none that did not ask for it."""
     path, waits = until(space)

@@ -48,6 +48,27 @@ def test_who_used_least_over_its_share_comes_first(daemon, space):
     assert order(daemon, *alice, *bob) == [alice[0], *bob, alice[1]]
 
 
+def test_an_account_is_changed(daemon, space):
+    """Of one that waits: it comes where the other account's jobs come, also under the next daemon."""
+    daemon.options += ["--shares", "alice=1,bob=1", "--policy", "easy"]
+    daemon.start()
+    path, waits = until(space)
+    whole = daemon.submit(*waits, ranks=(2, 2), account="alice", limit=1000)
+    daemon.wait_runs(whole, 2)
+    promised, other, first = (daemon.submit(*ruling.MOMENT, ranks=(2, 2), account="alice", limit=10) for _ in range(3))
+    ruling.wait_for(lambda: daemon.jobs()[promised].get("reserved"))
+    assert daemon.request("change", job=first, account="bob", priority=0)["ok"]
+    refused = daemon.request("change", job=whole, account="bob", priority=5)
+    assert refused["code"] == "refused" and "has started" in refused["reason"] and "priority" not in daemon.jobs()[whole], refused
+    assert daemon.events(first, "changed")[0]["text"] == "its account is bob (it was alice)"
+    assert daemon.jobs()[first]["account"] == "bob" and daemon.jobs()[first]["usage"] == 0
+    daemon.kill()
+    daemon.start()
+    assert daemon.jobs()[first]["account"] == "bob"
+    path.touch()
+    assert order(daemon, promised, other, first) == [promised, first, other]
+
+
 def test_what_is_shown(daemon, space):
     daemon.options += ["--shares", "alice=3,*=1", "--half-life", "1h"]
     daemon.start()
