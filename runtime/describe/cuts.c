@@ -7,6 +7,7 @@
 
 #include "epop/unstructured.h"
 #include "runtime/describe/collective.h"
+#include "runtime/describe/costs.h"
 #include "runtime/describe/describe.h"
 #include "runtime/redist/cuts.h"
 #include "runtime/redist/element.h"
@@ -157,6 +158,22 @@ static int weigh_rows(const struct described *of, int64_t rows, struct weights *
     return rows && !w->made ? -1 : 0;
 }
 
+/* By what is known of the costs of its indices: in a balance, in which `loads` are what the ranks had to compute. */
+static int weigh_by_costs(const struct described *entry, const epop_window_t *window, const int *loads,
+                          struct weights *w)
+{
+    const struct unequal *u = entry->layout;
+    epop_dist_t before = u->cuts.before;
+    int64_t rows = epop_dist_local_count(before, window->old_rank, window->old_size);
+    struct costs *costs = costs_of(entry->name, before.count);
+    if (!costs || costs_learn(costs, before.starts, loads, window->old_size))
+        return -1;
+    w->values = w->made = rows ? malloc((size_t)rows * sizeof *w->made) : NULL;
+    if (w->made)
+        costs_weigh(costs, before.starts[window->old_rank], rows, w->made);
+    return rows && !w->made ? -1 : 0;
+}
+
 /* By the weights of the old ranks, if it has any, and what these had to compute (loads; NULL: the weights alone count).
  * Joining ranks have the old cuts already. */
 static int cuts_by_weights(const struct described *entry, const epop_window_t *window, const int *loads,
@@ -167,6 +184,8 @@ static int cuts_by_weights(const struct described *entry, const epop_window_t *w
     epop_dist_t before = u->cuts.before;
     struct weights w = {.type = MPI_INT64_T};
     if (of && weigh_rows(of, epop_dist_local_count(before, window->old_rank, window->old_size), &w))
+        error_memory(error);
+    if (!u->weights[0] && weigh_by_costs(entry, window, loads, &w))
         error_memory(error);
     int result = describe_settle(window, error);
     if (result == EPOP_OK)

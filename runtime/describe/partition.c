@@ -11,6 +11,7 @@
 #include "interpose/interpose.h"
 #include "runtime/base/hash.h"
 #include "runtime/describe/collective.h"
+#include "runtime/describe/costs.h"
 #include "runtime/describe/describe.h"
 #include "runtime/redist/element.h"
 #include "runtime/redist/move.h"
@@ -65,27 +66,60 @@ static int check_owner_list(const char *whose, const int *list, int64_t count, i
     return 0;
 }
 
+/* Do they have blocks in their order? starts: all 0; where the blocks begin. */
+static bool are_blocks(const struct owners *owners, int64_t *starts)
+{
+    for (int64_t i = 0; i < owners->count; i++) {
+        if (i && owners->list[i - 1] > owners->list[i])
+            return false;
+        starts[owners->list[i] + 1]++;
+    }
+    for (int rank = 0; rank < owners->ranks; rank++)
+        starts[rank + 1] += starts[rank];
+    return true;
+}
+
+/* What the indices cost within what their owners had to compute: of blocks that is known from earlier ones. False: out
+ * of memory. */
+static bool weigh_indices(const char *name, const struct owners *before, const int *loads, int64_t *weights)
+{
+    int64_t *starts = calloc((size_t)before->ranks + 1, sizeof *starts);
+    bool well = starts;
+    for (int64_t i = 0; i < before->count; i++)
+        weights[i] = 1;
+    if (well && are_blocks(before, starts)) {
+        struct costs *costs = costs_of(name, before->count);
+        well = costs && !costs_learn(costs, starts, loads, before->ranks);
+        if (well)
+            costs_weigh(costs, 0, before->count, weights);
+    }
+    free(starts);
+    return well;
+}
+
 /* In blocks that take as long as each other, if an index takes its part of what its owner had to compute. The list is
  * made once, so that no rounding can differ between ranks. False: out of memory. */
-static bool divide_by_loads(const struct owners *before, const int *loads, int *list)
+static bool divide_by_loads(const char *name, const struct owners *before, const int *loads, int *list)
 {
     long double *each = calloc((size_t)before->ranks, sizeof *each), sum = 0, total = 0;
-    for (int64_t i = 0; each && i < before->count; i++)
-        each[before->list[i]]++;
-    for (int rank = 0; each && rank < before->ranks; rank++)
+    int64_t *weights = malloc(((size_t)before->count + 1) * sizeof *weights);
+    bool well = each && weights && weigh_indices(name, before, loads, weights);
+    for (int64_t i = 0; well && i < before->count; i++)
+        each[before->list[i]] += (long double)weights[i];
+    for (int rank = 0; well && rank < before->ranks; rank++)
         if (each[rank] > 0) {
             long double load = loads[rank] > 0 ? loads[rank] : 1;
             total += load;
             each[rank] = load / each[rank];
         }
-    for (int64_t i = 0; each && i < before->count; i++) {
-        long double takes = each[before->list[i]];
+    for (int64_t i = 0; well && i < before->count; i++) {
+        long double takes = each[before->list[i]] * (long double)weights[i];
         int owner = (int)((sum + takes / 2) * before->ranks / total);
         list[i] = owner < before->ranks ? owner : before->ranks - 1;
         sum += takes;
     }
-    bool well = each;
     free(each);
+    free(weights);
     return well;
 }
 
@@ -102,17 +136,18 @@ static int divide_partition(const epop_partition_t *p, int size, int *list, stru
     return check_owner_list("divide()", list, p->count, size, error);
 }
 
-/* A list for the new ranks, made on the first of them; in a balance from the one before. Collective over window->all;
- * errors as of describe_settle. */
-static int make_list(const epop_window_t *window, const epop_partition_t *p, const struct owners *before, int **made,
+/* A list for the new ranks, made on the first of them; in a balance from the one that the entry had. entry NULL: it is
+ * none. Collective over window->all; errors as of describe_settle. */
+static int make_list(const epop_window_t *window, const epop_partition_t *p, const struct described *entry, int **made,
                      struct error *error)
 {
-    const int *loads = before && !p->divide ? world_loads(window) : NULL;
+    const struct division *division = entry ? entry->layout : NULL;
+    const int *loads = entry && !p->divide ? world_loads(window) : NULL;
     int *list = new_list(p->count);
     int *new_ranks = describe_new_ranks(window);
     if (!list || !new_ranks)
         error_memory(error);
-    else if (window->new_rank == 0 && loads && !divide_by_loads(before, loads, list))
+    else if (window->new_rank == 0 && loads && !divide_by_loads(entry->name, &division->before, loads, list))
         error_memory(error);
     else if (window->new_rank == 0 && !loads)
         divide_partition(p, window->new_size, list, error);
@@ -276,7 +311,7 @@ static int partition_move(struct described *entry, const epop_window_t *window)
         result = tell_owners(division, window);
     if (result != EPOP_OK)
         return result;
-    result = make_list(window, division->of, &division->before, &list, &error);
+    result = make_list(window, division->of, entry, &list, &error);
     if (error.code != ERROR_NONE)
         describe_say(window, &error);
     if (result == EPOP_OK)

@@ -10,11 +10,13 @@
 #include "runtime/describe/allocatable.h"
 #include "runtime/describe/audit.h"
 #include "runtime/describe/collective.h"
+#include "runtime/describe/costs.h"
 #include "runtime/describe/describe.h"
 #include "runtime/describe/program.h"
 #include "runtime/redist/move.h"
 #include "runtime/redist/plan.h"
 #include "runtime/redist/traffic.h"
+#include "runtime/world/world.h"
 
 static const struct describe_ahead *came_ahead;
 
@@ -183,6 +185,8 @@ int describe_window(const epop_window_t *window, void (*block)(void *, epop_desc
     struct error own = {0}, error;
     int result = EPOP_OK;
     bool ahead = false;
+    if (!world_loads(window))
+        costs_forget();
     const char *fault = make_description(window, block, data, &d, &own) ? own.text : NULL;
     if (!fault)
         ahead = came_ahead && came_ahead->is_here(block, data, &d);
