@@ -1,6 +1,7 @@
 /* Balances: how uneven the ranks are, and what follows from it. */
 #include "runtime/coordinator/balance.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "runtime/base/array.h"
@@ -15,8 +16,9 @@
 /* Of shorter stretches a rank that lost the processor for a moment would seem to have too much to do. */
 #define ITERATIONS 2    /* of each rank, at least */
 #define SECONDS    0.25 /* in them, in the mean of all ranks */
-#define LOOK       0.1  /* seconds between two looks at them */
-#define WATCH      1    /* the same while nobody waits */
+#define LOOK       0.1  /* seconds to the first look at them */
+#define LONGER     1.25 /* times that to the next one, as long as they do not suffice */
+#define WATCH      1    /* seconds at most, and while all is well */
 #define KEEP       30   /* seconds for which the ranks go on measuring behind the last one */
 
 /* ---- What the ranks have to compute -------------------------------------------------------------- */
@@ -34,7 +36,7 @@ static bool loads_begin(struct balance *b, int pc, int ranks)
     if (array_reserve(&b->loads, &b->room, (size_t)ranks, sizeof *b->loads))
         return false;
     for (int r = 0; r < ranks; r++)
-        b->loads[r] = (struct balance_load){0};
+        b->loads[r].iterations = 0, b->loads[r].seconds = 0;
     b->seconds = 0;
     b->ranks = ranks;
     b->pc = pc;
@@ -155,6 +157,7 @@ static bool can_balance(const struct coordinator *c, struct error *why)
 static void begin_to_measure(struct coordinator *c)
 {
     c->balance.begun = false;
+    c->balance.pause = LOOK;
     loads_forget(&c->balance);
     measure_look(c, KEEP);
 }
@@ -222,18 +225,41 @@ static bool take_answers(struct coordinator *c)
 
 /* ---- The job balances itself --------------------------------------------------------------------- */
 
-#define TIMES     3         /* in a row that it has to be too uneven */
-#define HELPED    (2 / 3.0) /* of what the imbalance was above 1: a balance that leaves more has not helped */
-#define TRIES     2         /* in a row that have not: where costs jump inside a block the second one knows better */
-#define NOT_AGAIN 1.5       /* times that, and it is tried again */
+#define TIMES   3         /* in a row that it has to be too uneven */
+#define HELPED  (2 / 3.0) /* of what the imbalance was above 1: a balance that leaves more has not helped */
+#define TRIES   2         /* in a row that have not: where costs jump inside a block the second one knows better */
+#define ANOTHER 0.5       /* of that: when a load has changed by so much it is another case, and tried again */
 
-/* What came of the last balance. */
-static void judge(struct balance *b, double imbalance)
+static void give_up(struct balance *b, double mean)
 {
+    b->given_up = true;
+    for (int r = 0; r < b->ranks; r++)
+        b->loads[r].left = load_of(b, r) / mean;
+}
+
+/* Not those loads any more that it gave up at? */
+static bool is_another_case(const struct balance *b, double mean)
+{
+    double most = 1, change = 0;
+    for (int r = 0; r < b->ranks; r++) {
+        most = fmax(most, b->loads[r].left);
+        change = fmax(change, fabs(load_of(b, r) / mean - b->loads[r].left));
+    }
+    return change > ANOTHER * (most - 1);
+}
+
+/* What came of the last balance, and is there any use in another one? */
+static void judge(struct balance *b, double imbalance, double even)
+{
+    const double mean = extent_of(b).mean;
     if (b->was > 0)
         b->useless = imbalance - 1 > HELPED * (b->was - 1) ? b->useless + 1 : 0;
+    if (imbalance <= even)
+        b->useless = 0;
+    if (imbalance <= even || (b->given_up && is_another_case(b, mean)))
+        b->given_up = false;
     if (b->was > 0 && b->useless >= TRIES)
-        b->limit = 1 + NOT_AGAIN * (imbalance - 1);
+        give_up(b, mean);
     b->was = 0;
 }
 
@@ -243,10 +269,8 @@ static void consider(struct coordinator *c)
     struct error why;
     const struct extent is = extent_of(b);
     double imbalance = imbalance_of(b), waited = (is.most - is.mean) * (double)b->loads[0].iterations;
-    judge(b, imbalance);
-    if (imbalance <= c->config.balance)
-        b->limit = 0, b->useless = 0;
-    bool uneven = imbalance > c->config.balance && imbalance > b->limit;
+    judge(b, imbalance, c->config.balance);
+    bool uneven = imbalance > c->config.balance && !b->given_up;
     b->lost = uneven ? b->lost + waited : 0;
     b->uneven = uneven ? b->uneven + 1 : 0;
     if (b->uneven < TIMES || b->lost <= b->cost || !can_balance(c, &why))
@@ -267,6 +291,14 @@ static void prepare(struct coordinator *c, struct adaptation *a)
         fatal_memory(c);
 }
 
+static void look_again(struct coordinator *c, bool sufficed)
+{
+    struct balance *b = &c->balance;
+    bool hurries = waiting(c) || b->uneven || b->was > 0;
+    b->pause = !hurries ? WATCH : sufficed ? LOOK : fmin(LONGER * b->pause, WATCH);
+    timers_set(&c->timers, &b->look, b->pause);
+}
+
 static void balance_measured(struct coordinator *c)
 {
     struct balance *b = &c->balance;
@@ -277,14 +309,14 @@ static void balance_measured(struct coordinator *c)
         fatal_memory(c);
         return;
     }
-    timers_set(&c->timers, &b->look, a ? LOOK : WATCH);
-    if (!loads_suffice(b))
-        return;
-    if (a)
+    bool suffice = loads_suffice(b);
+    if (suffice && a)
         prepare(c, a);
-    else
+    else if (suffice)
         consider(c);
-    loads_forget(b);
+    if (suffice)
+        loads_forget(b);
+    look_again(c, suffice);
 }
 
 void balance_request(struct coordinator *c, void *handle, const struct request_balance *request)
@@ -327,8 +359,11 @@ static void balance_new_world(struct coordinator *c)
     b->lost = 0;
     b->was = last->balance ? last->imbalance : 0;
     b->cost = last->balance ? last->stall : b->cost;
-    b->limit = last->balance ? b->limit : 0;
+    b->given_up = b->given_up && last->balance;
     b->useless = last->balance ? b->useless : 0;
+    b->pause = LOOK;
+    if (b->was > 0 && watches(c))
+        timers_set(&c->timers, &b->look, b->pause);
     if (b->deferred)
         start_for_program(c);
     b->deferred = false;

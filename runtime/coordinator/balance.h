@@ -4,7 +4,7 @@
  *
  * With --balance the ranks measure all the time, and the job balances itself: when they were too uneven a few times in
  * a row, and have lost more by that since than the last balance cost. When two in a row have not helped none is tried
- * again until the imbalance is clearly larger: there is nothing that could be dealt out otherwise.
+ * again for the same loads: there is nothing that could be dealt out otherwise.
  */
 #ifndef EPOP_COORDINATOR_BALANCE_H
 #define EPOP_COORDINATOR_BALANCE_H
@@ -24,6 +24,7 @@ struct coordinator;
 struct balance_load {
     int64_t iterations;
     double seconds; /* outside MPI */
+    double left;    /* over the mean of all, when none was tried again */
 };
 
 struct balance {
@@ -38,13 +39,14 @@ struct balance {
     bool divides;  /* rank 0 describes something that a balance makes anew */
     bool wanted;   /* somebody has asked for one */
     struct timer look;
+    double pause; /* seconds to the next look */
     /* of a job that balances itself: */
-    int uneven;   /* times in a row that it was above the limit */
-    double lost;  /* seconds that the ranks have waited for the busiest one meanwhile */
-    int useless;  /* balances in a row that have not helped */
-    double limit; /* at least that of the option; 0: not yet */
-    double was;   /* the imbalance that the last balance was for, until it is known what came of it; 0: it is */
-    double cost;  /* seconds that the ranks stood still for it; 0: there was none */
+    int uneven;    /* times in a row that it was above the limit */
+    double lost;   /* seconds that the ranks have waited for the busiest one meanwhile */
+    int useless;   /* balances in a row that have not helped */
+    bool given_up; /* none is tried again until the loads are others */
+    double was;    /* the imbalance that the last balance was for, until it is known what came of it; 0: it is */
+    double cost;   /* seconds that the ranks stood still for it; 0: there was none */
 };
 
 /* Can it help? Where the program moves its data by hand that is known from who asks for one. */

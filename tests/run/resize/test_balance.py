@@ -192,6 +192,14 @@ def test_what_cannot_be_dealt_out_better_is_left_alone(space):
     assert 1 <= done <= 2 and left == pytest.approx(30 / 13, abs=1e-3), (done, left)
 
 
+def test_what_could_not_be_dealt_out_better_is_tried_again(space):
+    """As before; then the dear one is another one, of another rank, and all is as uneven."""
+    program = (UNEVEN, "cuts", "4", "3000", ENDLESS, "150")
+    running = start(space, "", "--quiet", "--balance", "1.2", program=program)
+    space.wait_for_status(lambda status: [one["state"] for one in status["adaptations"]].count("committed") >= 4, limit=100)
+    stop(space, running)
+
+
 def test_an_even_job_is_left_alone(space):
     """With three elements there is no dear quarter."""
     assert done_by_itself(space, "cuts", "3", "20000", "200", ratio="2") == (0, 1)
