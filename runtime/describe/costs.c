@@ -125,7 +125,7 @@ static void foretell(const struct costs *costs, struct measured_blocks *b, int64
     double all = sum_before(costs, costs->indices - distance) - first;
     for (int rank = 0; rank < b->ranks; rank++) {
         double to = sum_before(costs, b->starts[rank + 1] - distance);
-        b->foretold[rank] = (to - before) / all;
+        b->foretold[rank] = fmax(to - before, 0) / all; /* differences of large sums may be less */
         before = to;
     }
 }
@@ -216,15 +216,14 @@ static void split(struct costs *costs, const struct measured_blocks *b)
 /* As far as a block was foretold, the detail in it holds; the rest may be anywhere in it. */
 static void fit_block(struct costs *costs, const struct measured_blocks *b, int rank)
 {
-    const int64_t first = b->starts[rank], end = b->starts[rank + 1];
-    const double share = b->shares[rank], foretold = b->foretold[rank];
-    const double kept = foretold > 0 ? fmin(share / foretold, foretold / share) : 0;
+    const int64_t indices = b->starts[rank + 1] - b->starts[rank];
+    const size_t begin = piece_of(costs, b->starts[rank]), end = piece_of(costs, b->starts[rank + 1] - 1) + 1;
+    const double share = b->shares[rank], kept = fmin(share / b->foretold[rank], b->foretold[rank] / share);
     double all = 0;
-    for (size_t i = piece_of(costs, first); i < costs->count && costs->pieces[i].first < end; i++)
+    for (size_t i = begin; i < end; i++)
         all += costs->pieces[i].each * (double)length_of(costs, i);
-    for (size_t i = piece_of(costs, first); i < costs->count && costs->pieces[i].first < end; i++)
-        costs->pieces[i].each =
-            share * ((all > 0 ? kept * costs->pieces[i].each / all : 0) + (1 - kept) / (double)(end - first));
+    for (size_t i = begin; i < end; i++)
+        costs->pieces[i].each = share * (kept * costs->pieces[i].each / all + (1 - kept) / (double)indices);
 }
 
 /* ---- Not too many pieces ------------------------------------------------------------------------ */
@@ -257,10 +256,10 @@ static void thin_out(struct costs *costs, size_t most)
 
 int costs_learn(struct costs *costs, const int64_t *starts, const int *loads, int ranks)
 {
-    struct measured_blocks b = {.starts = starts, .ranks = ranks};
-    double *both = costs->indices ? malloc(2 * (size_t)ranks * sizeof *both) : NULL;
     if (!costs->indices)
         return 0;
+    double *both = malloc(2 * (size_t)ranks * sizeof *both);
+    struct measured_blocks b = {.starts = starts, .ranks = ranks};
     if (!both || array_reserve(&costs->pieces, &costs->room, costs->count + (size_t)ranks, sizeof *costs->pieces)) {
         free(both);
         return -1;

@@ -179,6 +179,21 @@ static void test_any_cuts_and_loads(void **state)
     }
 }
 
+/* Blocks of which the sums of all are too large to tell them apart. */
+static void test_few_of_very_many(void **state)
+{
+    const int64_t most = INT64_C(1000000000000);
+    int64_t weights[6];
+    (void)state;
+    for (int64_t round = 0; round < 100; round++) {
+        const int64_t starts[] = {0, most / 2 + round % 7, most / 2 + 7, most / 2 + 8, most};
+        const int loads[] = {MILLION, 1 + (int)round % 3, 1, MILLION / 2};
+        costs_weigh(learned("many", most, starts, loads, RANKS), most / 2 + 3, 6, weights);
+        for (int i = 0; i < 6; i++)
+            assert_in_range(weights[i], 1, MILLION + 1);
+    }
+}
+
 /* ---- Balances, one after the other --------------------------------------------------------------- */
 
 /* Where blocks end whose indices weigh the same together, if those of each rank weigh its load. */
@@ -252,6 +267,7 @@ int main(void)
         cmocka_unit_test_teardown(test_names_and_counts_are_apart, forget),
         cmocka_unit_test_teardown(test_ranks_without_indices_or_load, forget),
         cmocka_unit_test_teardown(test_any_cuts_and_loads, forget),
+        cmocka_unit_test_teardown(test_few_of_very_many, forget),
         cmocka_unit_test_teardown(test_balances_follow_what_wanders, forget),
         cmocka_unit_test_teardown(test_balances_of_constant_costs, forget),
     };
