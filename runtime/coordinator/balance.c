@@ -228,7 +228,7 @@ static bool take_answers(struct coordinator *c)
 #define TIMES   3         /* in a row that it has to be too uneven */
 #define HELPED  (2 / 3.0) /* of what the imbalance was above 1: a balance that leaves more has not helped */
 #define TRIES   2         /* in a row that have not: where costs jump inside a block the second one knows better */
-#define ANOTHER 0.5       /* of that: when a load has changed by so much it is another case, and tried again */
+#define ANOTHER 0.5       /* of what they left above 1: if a load changes by more it is tried again */
 
 static void give_up(struct balance *b, double mean)
 {
