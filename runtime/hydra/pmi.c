@@ -38,9 +38,20 @@ bool pmi_can_leave(void)
     return pmi_connection() > 2;
 }
 
+#define TURN_MS 100 /* in which Hydra hears of an end, and waits for all others that there are */
+#define TURNS   10
+#define LOOK_MS 5
+
+/* Until Hydra has waited for the process, at most until its turn comes. */
+static void await_turn(int process, int turn)
+{
+    for (int ms = 0; ms < turn * TURN_MS && !pidfd_send_signal(process, 0, NULL, 0); ms += LOOK_MS)
+        poll(NULL, 0, LOOK_MS);
+}
+
 /* In its own session: Hydra kills the process group of each of its processes. */
-static void outlive(int self, int connection) __attribute__((noreturn));
-static void outlive(int self, int connection)
+static void outlive(int self, int connection, int turn) __attribute__((noreturn));
+static void outlive(int self, int connection, int turn)
 {
     struct pollfd end = {.fd = 0, .events = POLLIN};
     setsid();
@@ -50,12 +61,14 @@ static void outlive(int self, int connection)
     prctl(PR_SET_NAME, "epop-outlives"); /* in one word, as the keeper's */
     while (poll(&end, 1, -1) < 0)
         ;
+    await_turn(0, turn);
     _exit(0);
 }
 
 void pmi_outlive(void)
 {
     sigset_t before;
+    const char *local = getenv("MPI_LOCALRANKID"); /* by Hydra: on this host */
     int self = pmi_can_leave() ? pidfd_open(getpid(), 0) : -1;
     if (self < 0)
         return;
@@ -64,7 +77,7 @@ void pmi_outlive(void)
     if (!child && _Fork())
         _exit(0);
     if (!child)
-        outlive(self, pmi_connection());
+        outlive(self, pmi_connection(), local ? atoi(local) % TURNS : 0);
     if (child > 0)
         waitpid(child, NULL, 0);
     thread_unmask_signals(&before);

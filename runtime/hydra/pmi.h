@@ -17,8 +17,9 @@ int pmi_connection(void);
 
 /*
  * However this process ends, the connection stays open until it can be waited for: for an mpiexec that loses its status
- * else (hydra_loses_statuses). A process of its own, nobody's child, keeps it, and ends with this one. Once. Any
- * thread.
+ * else (hydra_loses_statuses), and all statuses where two connections close in one moment. So those of a host close in
+ * turn, 0.1 s apart, unless the process was waited for. A process of its own, nobody's child, keeps the connection, and
+ * ends with this one. Once. Any thread.
  */
 void pmi_outlive(void);
 
