@@ -22,22 +22,25 @@ class Browser:
 
     def __init__(self):
         self._home = tempfile.mkdtemp(prefix="epop-browser-")
-        options = webdriver.ChromeOptions()
-        options.binary_location = shutil.which("chromium") or "chromium"
-        for option in [*OPTIONS, f"--user-data-dir={self._home}"]:
-            options.add_argument(option)
-        options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-        self._driver = self._started(options)
+        self._driver = self._started()
         self._driver.set_page_load_timeout(LIMIT)
         self._driver.set_script_timeout(LIMIT)
 
-    @staticmethod
-    def _started(options, attempts=4):
-        """A busy machine may be too slow for the time that the browser's driver gives both to start."""
+    def _options(self, attempt):
+        options = webdriver.ChromeOptions()
+        options.binary_location = shutil.which("chromium") or "chromium"
+        for option in [*OPTIONS, f"--user-data-dir={self._home}/{attempt}"]:
+            options.add_argument(option)
+        options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+        return options
+
+    def _started(self, attempts=4):
+        """A busy machine may be too slow for the time that the browser's driver gives both to start. What was begun may still
+        have its directory, and a second browser would not start there."""
         for attempt in range(attempts):
             service = Service(shutil.which("chromedriver") or "chromedriver")
             try:
-                return webdriver.Chrome(service=service, options=options)
+                return webdriver.Chrome(service=service, options=self._options(attempt))
             except WebDriverException:
                 service.stop()
                 if attempt == attempts - 1:
