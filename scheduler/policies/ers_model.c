@@ -28,10 +28,8 @@ const epop_policy_option_t ers_options[] = {
 
 static int set_number(double *number, const char *value, bool zero)
 {
-    char *end;
-    double read = strtod(value, &end);
-    if (end == value || *end || value[strspn(value, "0123456789.eE+-")] || !isfinite(read) || read < 0 ||
-        (read == 0 && !zero))
+    double read;
+    if (!gain_number(value, &read) || read < 0 || (read == 0 && !zero))
         return -1;
     *number = read;
     return 0;

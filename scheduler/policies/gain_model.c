@@ -41,15 +41,20 @@ static const struct {
     {offsetof(struct gain_options, keep), 0, 1},          {offsetof(struct gain_options, gather), 0, 1},
 };
 
+bool gain_number(const char *value, double *number)
+{
+    char *end;
+    *number = strtod(value, &end);
+    return end != value && !*end && !value[strspn(value, "0123456789.eE+-")] && isfinite(*number);
+}
+
 int gain_options_set(struct gain_options *options, const char *name, const char *value)
 {
     for (size_t i = 0; gain_option_list[i].name; i++) {
         if (strcmp(gain_option_list[i].name, name))
             continue;
-        char *end;
-        double number = strtod(value, &end);
-        if (end == value || *end || value[strspn(value, "0123456789.eE+-")] || !isfinite(number) ||
-            number < slots[i].min || number > slots[i].max)
+        double number;
+        if (!gain_number(value, &number) || number < slots[i].min || number > slots[i].max)
             return -1;
         *(double *)((char *)options + slots[i].at) = number;
         return 0;

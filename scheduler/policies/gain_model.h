@@ -33,6 +33,9 @@ extern const epop_policy_option_t gain_option_list[];
 struct gain_options *gain_options_new(void);
 void gain_options_free(struct gain_options *options);
 
+/* The value of an option is a decimal number, and no more than that. */
+bool gain_number(const char *value, double *number);
+
 /* -1: there is no such option, or the value makes no sense. */
 int gain_options_set(struct gain_options *options, const char *name, const char *value);
 
