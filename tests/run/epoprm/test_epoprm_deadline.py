@@ -19,9 +19,12 @@ def command(daemon, *words, status=0):
     return result.err if status else result.out
 
 
-def until(space):
-    path = space.directory / "go-on"
-    return path, ("sh", "-c", f"until [ -e {path} ]; do sleep 0.1; done")
+def occupied(daemon, **more):
+    """A job has all nodes until the file is there: the file, the job."""
+    path = daemon.space.directory / "go-on"
+    whole = daemon.submit("sh", "-c", f"until [ -e {path} ]; do sleep 0.1; done", ranks=(2, 2), **more)
+    daemon.wait_runs(whole, 2)
+    return path, whole
 
 
 def submitted(daemon, *words):
@@ -64,11 +67,9 @@ def test_what_makes_no_sense(daemon, words, status, said):
     assert said in command(daemon, "submit", *words, "--", "true", status=status)
 
 
-def test_who_has_to_start_first_comes_first(daemon, space):
+def test_who_has_to_start_first_comes_first(daemon):
     """Also under the next daemon; the report says who was in time."""
-    path, waits = until(space)
-    whole = daemon.submit(*waits, ranks=(2, 2))
-    daemon.wait_runs(whole, 2)
+    path, whole = occupied(daemon)
     now = time.time()
     plain, late, soon = (daemon.submit(*ruling.MOMENT, ranks=(2, 2), limit=60, **more)
                          for more in ({}, {"deadline": now + 5000}, {"deadline": now + 500}))
@@ -88,11 +89,9 @@ def test_who_has_to_start_first_comes_first(daemon, space):
     assert {one["id"]: "late" in one and one["late"] < 0 for one in run["jobs"]} == {whole: False, plain: False, late: True, soon: True}
 
 
-def test_a_deadline_is_changed(daemon, space):
+def test_a_deadline_is_changed(daemon):
     """Of jobs that wait, which changes their order, also under the next daemon, and of one that runs."""
-    path, waits = until(space)
-    whole = daemon.submit(*waits, ranks=(2, 2))
-    daemon.wait_runs(whole, 2)
+    path, whole = occupied(daemon)
     now = time.time()
     first, second, third = (daemon.submit(*ruling.MOMENT, ranks=(2, 2), limit=60, **more)
                             for more in ({"deadline": now + 5000}, {}, {"deadline": now + 500}))
@@ -126,11 +125,9 @@ def test_one_that_runs_is_given_up_by_its_new_deadline(daemon):
     assert daemon.wait_end(number, "failed")["reason"] == "deadline: it was to have ended by now"
 
 
-def test_who_is_late_is_given_up(daemon, space):
+def test_who_is_late_is_given_up(daemon):
     """One that waits, as soon as its time limit says so; one that runs, when its deadline is over; and none that did not ask for it."""
-    path, waits = until(space)
-    whole = daemon.submit(*waits, ranks=(2, 2), deadline=time.time() + 2)
-    daemon.wait_runs(whole, 2)
+    path, whole = occupied(daemon, deadline=time.time() + 2)
     early = daemon.submit("true", ranks=(2, 2), limit=100, deadline=time.time() + 110, drop_late=True)
     row = daemon.wait_end(early, "cancelled")
     assert row["reason"] == "deadline: no end is possible before it any more" and row["ended"] < row["submitted"] + 60
@@ -138,7 +135,7 @@ def test_who_is_late_is_given_up(daemon, space):
     path.touch()
     daemon.wait_end(whole)
     path.unlink()
-    runs = daemon.submit(*waits, ranks=(2, 2), deadline=time.time() + 8, drop_late=True)
+    _, runs = occupied(daemon, deadline=time.time() + 8, drop_late=True)
     row = daemon.wait_end(runs, "failed")
     assert row["reason"] == "deadline: it was to have ended by now"
     said = command(daemon, "why", str(runs))
