@@ -70,6 +70,10 @@ static MPI_Comm without_leavers(const epop_window_t *w)
 {
     int size = w->new_size;
     MPI_Comm reversed, after;
+    if (device_mixes_groups()) {
+        MPI_Comm_split(w->all, w->new_rank < 0 ? MPI_UNDEFINED : 0, w->new_rank, &after);
+        return after;
+    }
     if (w->new_rank < 0)
         return MPI_COMM_NULL;
     if (size == 1) {

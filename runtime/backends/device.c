@@ -50,6 +50,14 @@ bool device_disconnects_together(void)
     return !strcmp(device.maker, MAKER_OPEN_MPI);
 }
 
+bool device_mixes_groups(void)
+{
+    struct device device = device_read();
+    int major = 0, minor = 0;
+    sscanf(device.version, "%d.%d", &major, &minor);
+    return !strncmp(device.name, "ch4:", 4) && major == 4 && minor < 2;
+}
+
 void device_be_found(void)
 {
     struct device device = device_read();

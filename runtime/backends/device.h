@@ -24,6 +24,10 @@ bool device_sleeps(void);
 /* Does MPI_Comm_disconnect wait until all processes call it? Open MPI's does; MPICH's only closes connections. */
 bool device_disconnects_together(void);
 
+/* Does it take processes of different launches for the same one in a group of them? MPICH over ch4 does before 4.2: it
+ * cuts the numbers of processes down to those within their launch (pmodels/mpich, issue 6832). */
+bool device_mixes_groups(void);
+
 /*
  * A process that is alone in its world, as a joining one can be, is found by others on other hosts. UCX looks for new
  * connections only where there is one already, unless its environment says UCX_ADAPTIVE_PROGRESS=n; what users set
