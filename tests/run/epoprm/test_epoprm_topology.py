@@ -120,6 +120,20 @@ def test_the_highest_ranks_leave_where_all_processes_are_there_from_the_start(ru
     daemon.check()
 
 
+def start_across(daemon, **how):
+    """A job below two switches, on n1 and n2, and others on n4 and n3: its number, and that of the one on n4."""
+    daemon.wait_end(daemon.submit(*ruling.MOMENT, ranks=(4, 4)))  # then all nodes have been looked at, and there is a choice
+    for name in ("n1", "n2"):
+        daemon.request("drain", node=name)
+    (beside, at), (_, other) = place(daemon, 1), place(daemon, 1)
+    assert (at, other) == ("n4", "n3")
+    for name in ("n1", "n2"):
+        daemon.request("drain", node=name, undo=True)
+    number = daemon.submit(LEDGER, *joining.ENDLESS, ranks=(2, 3), **how)
+    assert daemon.wait_runs(number, 2)["hosts"] == "n1,n2"
+    return number, beside
+
+
 @joining.needed
 def test_a_job_grows_near_itself_and_leaves_a_switch(net, space):
     path = write(space, "SwitchName=a Nodes=n1,n4\nSwitchName=b Nodes=n2,n3\nSwitchName=top Switches=a,b\n")
@@ -127,14 +141,7 @@ def test_a_job_grows_near_itself_and_leaves_a_switch(net, space):
     daemon.options += ["--topology", str(path)]
     daemon.start()
     try:
-        for name in ("n1", "n2"):
-            daemon.request("drain", node=name)
-        (beside, at), (_, other) = place(daemon, 1), place(daemon, 1)
-        assert (at, other) == ("n4", "n3")
-        for name in ("n1", "n2"):
-            daemon.request("drain", node=name, undo=True)
-        number = daemon.submit(LEDGER, *joining.ENDLESS, ranks=(2, 3))
-        assert daemon.wait_runs(number, 2)["hosts"] == "n1,n2"
+        number, beside = start_across(daemon)
         daemon.request("cancel", job=beside)
         grown = daemon.wait_runs(number, 3)
         assert grown["hosts"] == "n1,n2,n4" and grown["leaves"] == 2
@@ -179,14 +186,7 @@ def test_a_job_is_moved_below_one_switch(net, space):
     daemon.options += ["--topology", str(topology), "--spread-cost", "0.25"]
     daemon.start()
     try:
-        for name in ("n1", "n2"):
-            daemon.request("drain", node=name)
-        (beside, at), (_, other) = place(daemon, 1), place(daemon, 1)
-        assert (at, other) == ("n4", "n3")
-        for name in ("n1", "n2"):
-            daemon.request("drain", node=name, undo=True)
-        number = daemon.submit(LEDGER, *joining.ENDLESS, ranks=(2, 3), env={"EPOP_SIZES": "2-3,preferred=2"})
-        assert daemon.wait_runs(number, 2)["hosts"] == "n1,n2"
+        number, beside = start_across(daemon, env={"EPOP_SIZES": "2-3,preferred=2"})
         daemon.request("cancel", job=beside)
         daemon.wait_event("settled", number, count=2)
         moved = daemon.wait_runs(number, 2)
