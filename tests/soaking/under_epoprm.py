@@ -79,6 +79,11 @@ class Manager:
         with contextlib.closing(sqlite3.connect(f"file:{self.journal}?mode=ro", uri=True, timeout=10)) as journal:
             return journal.execute(query, values).fetchall()
 
+    def history(self, number):
+        """What happened to a job, by the second."""
+        rows = self.rows("SELECT time, kind, text FROM event WHERE job=? ORDER BY id", number)
+        return "; ".join(f"{at - rows[0][0]:.1f} {kind} {text}" for at, kind, text in rows)
+
     def waiting(self):
         """Numbers of the jobs that have not ended."""
         return [number for number, in self.rows("SELECT number FROM job WHERE ended < 0")]
@@ -263,7 +268,7 @@ class Soak:
 
     def check(self):
         wrong = invariants.of_journal(self.manager.journal, self.hit, self.known)
-        wrong += [f"job {number} hung until its time limit" for number, in
+        wrong += [f"job {number} hung until its time limit: {self.manager.history(number)}" for number, in
                   self.manager.rows("SELECT number FROM job WHERE reason LIKE 'time limit%'")]
         wrong += [f"job {number} lost its attendant by itself" for number, in
                   self.manager.rows("SELECT number FROM job WHERE reason LIKE 'its attendant was killed%'") if number not in self.unattended]
