@@ -86,11 +86,6 @@ def grown(before, space, *how, limit=20):
             return left
 
 
-def cycle_keeps(space):
-    """KiB of rank 0, at most. It was 80 when tools were kept; ch4:ucx keeps some 90 for each of the six processes that have left."""
-    return 800 if "ch4:ucx" in space.mpi() else 40
-
-
 def cycle(space, seen):
     for size in (8, 2):
         space.resize(size)
@@ -114,6 +109,6 @@ def test_nothing_is_left(space, tmp_path):
     for _ in range(CYCLES):
         cycle(space, seen)
     assert grown(before, space, zero, scratch, seen) == {}
-    assert memory(zero) - resident < 2048 + cycle_keeps(space) * CYCLES  # KiB
+    assert memory(zero) - resident < 2048 + 6 * joining.kept(space) * CYCLES
     result = space.stop(running)
     assert f"{2 * CYCLES + 6} resizes" in result.out, result
