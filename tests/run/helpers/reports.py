@@ -9,8 +9,10 @@ import xml.etree.ElementTree as ElementTree
 
 import browser as browsers
 import job
+import pytest
 
 REPORT = job.BUILD / "bin/epop-report"
+needed = pytest.mark.skipif(not REPORT.exists(), reason="built without epop-report")  # REPORT=no
 SVG = "{http://www.w3.org/2000/svg}"
 WIDTHS = [1000, 360]
 SCHEMES = ["light", "dark"]

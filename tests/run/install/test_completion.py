@@ -5,6 +5,7 @@ import subprocess
 
 import job
 import pytest
+import reports
 import shells
 
 
@@ -21,7 +22,7 @@ def long_options(*command):
     return set(re.findall(r"^ +(?:-\w, )?(--[\w-]+)", text, flags=re.M))
 
 
-@pytest.mark.parametrize("command", ["epop", "epopsim", "epop-report", "epopctl resize", "epopctl break", "epoprm start", "epoprm submit"])
+@pytest.mark.parametrize("command", ["epop", "epopsim", pytest.param("epop-report", marks=reports.needed), "epopctl resize", "epopctl break", "epoprm start", "epoprm submit"])
 def test_all_options(shell, command):
     expected = long_options(*command.split()) | {"--help"}
     assert len(expected) > 3 and shell.completes(f"{command} --") == expected
@@ -59,8 +60,8 @@ def test_all_commands(shell, program):
     ("epoprm submit --ran", "--ranks"),
     ("epoprm submit pi.so --ran", ""),
     ("epoprm submit --ranks 2 p", "pi.so"),
-    ("epop-report -o ", "data pi.so"),
-    ("epop-report --format html --chart ga", "gantt"),
+    pytest.param("epop-report -o ", "data pi.so", marks=reports.needed),
+    pytest.param("epop-report --format html --chart ga", "gantt", marks=reports.needed),
 ])
 def test_a_line(shell, line, expected):
     assert shell.completes(line) - {"asked"} == set(expected.split())

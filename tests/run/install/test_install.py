@@ -11,10 +11,10 @@ import installed
 import job
 import joining
 import pytest
+import reports
 
 PREFIX = "/opt/epop"
 FILES = [
-    "bin/epop", "bin/epopctl", "bin/epopsim", "bin/epoprm", "bin/epop-report", "share/epop/THIRD-PARTY.txt",
     *[f"include/epop/{name}.h" for name in ("epop", "program", "elastic", "redist", "blocks", "describe", "unstructured", "tune", "driver",
                                                "mpi_adapt", "mpi_psets", "mpi_reinit", "policy", "scalapack", "hypre", "visibility")], "include/epop/epop.hpp",
     *[f"lib/lib{name}.so{end}" for name in ("epop", "epop_mpi") for end in ("", ".0")],
@@ -37,8 +37,10 @@ DOCUMENTS = ["README.md", "CONTRIBUTING.md", "LICENSE", "examples/Makefile",
              *[f"{folder}/{path.name}" for folder in ("python/examples", "programs/policies") for path in (job.ROOT / folder).glob("*.py")],
              *[str(path.relative_to(job.ROOT)) for folder in ("docs", "programs", "examples") for path in (job.ROOT / folder).rglob("*.*")
                if path.suffix in (".md", ".svg", ".png", ".c", ".h", ".f90")]]
+PROGRAMS = ["epop", "epopctl", "epopsim", "epoprm", *(["epop-report"] if reports.REPORT.exists() else [])]
 FILES += [f"share/doc/epop/{name}" for name in DOCUMENTS]
-FILES += [f"share/{place}" for name in ("epop", "epopctl", "epopsim", "epoprm", "epop-report")
+FILES += [f"bin/{name}" for name in PROGRAMS] + ["share/epop/THIRD-PARTY.txt"] * ("epop-report" in PROGRAMS)
+FILES += [f"share/{place}" for name in PROGRAMS
           for place in (f"bash-completion/completions/{name}", f"zsh/site-functions/_{name}", f"fish/vendor_completions.d/{name}.fish")]
 MODULES = ["lib/epop/munge.so", "lib/epop/slurm.so", "lib/epop/hdf5.so", "lib/epop/pmix-gateway"]  # where their headers are
 
@@ -84,7 +86,7 @@ def test_no_path_of_the_build_is_left(tree):
     for path in tree.rglob("*"):
         if path.suffix in (".pc", ".1", ".3", ".h", ".json", ".cmake") or path.name == "Makefile":
             assert str(job.ROOT) not in path.read_text(), path
-    for name in ("bin/epop", "bin/epopctl", "bin/epopsim", "bin/epoprm", "bin/epop-report", "lib/libepop.so", "lib/epop/examples/cannon.so"):
+    for name in (*(f"bin/{program}" for program in PROGRAMS), "lib/libepop.so", "lib/epop/examples/cannon.so"):
         dynamic = subprocess.run(["readelf", "-dW", tree / name], capture_output=True, text=True, check=True).stdout
         assert str(job.ROOT) not in dynamic, name
 
@@ -135,6 +137,7 @@ def test_a_moved_tree_runs(space, tree):
     assert f"-I{place}/" in flags and str(tree) not in flags, flags
 
 
+@reports.needed
 def test_a_report_without_node_and_python(space, tree):
     """Where PATH leads to nothing but the tree."""
     profile = job.ROOT / "schema/examples/profile/valid/resized.json"

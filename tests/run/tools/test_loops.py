@@ -294,7 +294,7 @@ def fixture_written(space, cg):
     return output
 
 
-@pytest.mark.skipif(not reports.REPORT.exists(), reason="built without epop-report")
+@reports.needed
 def test_the_report_of_loops(space, written):
     """The page, the drawings and the tables have what the file has, with places by their names."""
     loops, graph = (json.loads(written.read_text())[name] for name in ("loops", "graph"))
@@ -312,7 +312,7 @@ def test_the_report_of_loops(space, written):
     assert counts and all(f"{count}\u00d7" in drawing.replace("\u202f", "") for count in counts) and "Allreduce cg.c:" in drawing, (counts, drawing)
 
 
-@pytest.mark.skipif(not reports.REPORT.exists(), reason="built without epop-report")
+@reports.needed
 @pytest.mark.parametrize("spoil, why", [
     (lambda it: it["loops"][0].pop("head"), "has a loop that is none"),
     (lambda it: it["loops"][0].update(iterations=-1), "has a loop that is none"),
@@ -329,7 +329,7 @@ def test_loops_that_are_none(space, written, spoil, why):
     assert result.status == 2 and why in result.err and result.err.count("\n") == 1, result
 
 
-@pytest.mark.skipif(not reports.REPORT.exists(), reason="built without epop-report")
+@reports.needed
 def test_loops_without_a_graph(space, written):
     """As epopctl measure --json has them; and they have no trace."""
     measured = json.loads(written.read_text())

@@ -3,9 +3,9 @@
 import json
 
 import pytest
-from reports import REPORT, SCHEMES, WIDTHS, check_accessible, check_charts, check_opens, check_tables, maker
+from reports import SCHEMES, WIDTHS, check_accessible, check_charts, check_opens, check_tables, maker, needed
 
-pytestmark = pytest.mark.skipif(not REPORT.exists(), reason="built without epop-report")
+pytestmark = needed
 CHARTS = ["loops", "calls"]
 
 

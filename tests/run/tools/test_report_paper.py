@@ -6,7 +6,7 @@ import sys
 
 import job
 import pytest
-from reports import REPORT, SCHEMES, WIDTHS, check_accessible, check_charts, check_drawings, check_opens, check_refused, check_tables, draw, maker, report, table
+from reports import SCHEMES, WIDTHS, check_accessible, check_charts, check_drawings, check_opens, check_refused, check_tables, draw, maker, needed, report, table
 from schemas import validate
 
 sys.path.append(str(job.ROOT / "bench"))  # behind the helpers: some of its modules have names of theirs
@@ -14,7 +14,7 @@ sys.path.append(str(job.ROOT / "bench"))  # behind the helpers: some of its modu
 import papers  # noqa: E402
 from papers import documents  # noqa: E402
 
-pytestmark = pytest.mark.skipif(not REPORT.exists(), reason="built without epop-report")
+pytestmark = needed
 EXAMPLES = job.ROOT / "schema/examples/paper"
 EXAMPLE = EXAMPLES / "valid/all-charts.json"
 CHARTS = ["agreement", "table1", "figure12-1", "figure12-1-2", "figure14-7", "figure8"]
