@@ -222,10 +222,11 @@ class Job:
         self._process.wait()
 
     def _collect(self, stream, name):
-        for line in stream:
-            with self._news:
-                self._lines[name].append(line)
-                self._news.notify_all()
+        with stream:
+            for line in stream:
+                with self._news:
+                    self._lines[name].append(line)
+                    self._news.notify_all()
         with self._news:
             self._open -= 1
             self._news.notify_all()
