@@ -24,11 +24,11 @@ def slope(points):
     return fit.slope, (left / max(1, len(points) - 2) / spread) ** 0.5
 
 
-def judge(measured, resizes):
-    """The second half of the measurements, each at the same size."""
+def judge(measured, resizes, kept):
+    """The second half of the measurements, each at the same size. kept: KiB of each process by MPI itself."""
     half = measured[len(measured) // 2:]
     steep, error = slope([(m["tools"], m["rss"]) for m in half])
-    limit = RSS_KB_PER_TOOL if resizes >= SHORT else RSS_KB_PER_TOOL_IN_SHORT
+    limit = kept + (RSS_KB_PER_TOOL if resizes >= SHORT else RSS_KB_PER_TOOL_IN_SHORT)
     tools, kb = half[-1]["tools"] - half[0]["tools"], half[-1]["rss"] - half[0]["rss"]
     print(f"  rss of rank 0: {half[0]['rss']} KiB in the middle, {half[-1]['rss']} at the end: "
           f"{kb / max(1, half[-1]['resizes'] - half[0]['resizes']):.1f} a resize, {tools} tools attached meanwhile, "
@@ -92,7 +92,7 @@ def soak(directory, program, options, most):
                 raise Failed(f"{done} resizes took over {limit} s")
         run.finish()
         if measured:
-            judge(measured, resizes)
+            judge(measured, resizes, run.space.kept())
         print(f"  {resizes} resizes in {time.monotonic() - begin:.0f} s, {run.ended} jobs", flush=True)
     finally:
         space.close()

@@ -1,5 +1,6 @@
 """A headless Chromium for tests: pages at a width and in a colour scheme, what they complain of, what they ask for."""
 
+import importlib
 import json
 import pathlib
 import shutil
@@ -7,9 +8,7 @@ import subprocess
 import tempfile
 
 import job
-from selenium import webdriver
-from selenium.common.exceptions import WebDriverException
-from selenium.webdriver.chrome.service import Service
+import pytest
 
 # Without its sandbox: root and containers do not get one, and the pages are our own.
 OPTIONS = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars",
@@ -21,13 +20,14 @@ class Browser:
     """One browser, for many pages."""
 
     def __init__(self):
+        self._webdriver = pytest.importorskip("selenium.webdriver")  # with REPORT=no `make test-deps` installs none
         self._home = tempfile.mkdtemp(prefix="epop-browser-")
         self._driver = self._started()
         self._driver.set_page_load_timeout(LIMIT)
         self._driver.set_script_timeout(LIMIT)
 
     def _options(self, attempt):
-        options = webdriver.ChromeOptions()
+        options = self._webdriver.ChromeOptions()
         options.binary_location = shutil.which("chromium") or "chromium"
         for option in [*OPTIONS, f"--user-data-dir={self._home}/{attempt}"]:
             options.add_argument(option)
@@ -38,10 +38,10 @@ class Browser:
         """A busy machine may be too slow for the time that the browser's driver gives both to start. What was begun may still
         have its directory, and a second browser would not start there."""
         for attempt in range(attempts):
-            service = Service(shutil.which("chromedriver") or "chromedriver")
+            service = self._webdriver.chrome.service.Service(shutil.which("chromedriver") or "chromedriver")
             try:
-                return webdriver.Chrome(service=service, options=self._options(attempt))
-            except WebDriverException:
+                return self._webdriver.Chrome(service=service, options=self._options(attempt))
+            except importlib.import_module("selenium.common.exceptions").WebDriverException:
                 service.stop()
                 if attempt == attempts - 1:
                     raise

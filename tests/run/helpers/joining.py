@@ -52,11 +52,6 @@ if not WORKS and os.environ.get("EPOP_JOINS"):  # tests/all.sh: a stage that ski
 needed = pytest.mark.skipif(not WORKS, reason=f"no join here: {_why.strip()}")
 
 
-def kept(space):
-    """KiB of memory that a process may keep, at most, of each one that has left. It was 13 when tools were kept; ch4:ucx itself keeps some 90."""
-    return 133 if "ch4:ucx" in space.mpi() else 10
-
-
 def needed_by(item):
     """Whether the test `item` is one that does not run without processes that join."""
     return any(mark == needed.mark for mark in item.iter_markers("skipif"))

@@ -5,6 +5,7 @@ import subprocess
 
 import job
 import pytest
+import reports
 
 PAGES = job.ROOT / "docs/man"
 NAMES = ["epop", "epopctl", "epopsim", "epoprm", "epop-report"]
@@ -60,6 +61,7 @@ def test_options_of_epopctl(space):
     assert page_short <= short | {"h"}
 
 
+@reports.needed
 def test_options_of_epop_report(space):
     text = space.start([job.BUILD / "bin/epop-report", "--help"]).wait().out
     own = re.sub(r"`epop .*?`", "", text)

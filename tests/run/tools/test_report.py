@@ -12,8 +12,9 @@ import xml.etree.ElementTree as ElementTree
 import job
 import profiles
 import pytest
-from reports import REPORT, check_drawings, check_refused, draw, numbers, report, shapes, table
+from reports import REPORT, check_drawings, check_refused, draw, needed, numbers, report, shapes, table
 
+pytestmark = needed
 DRAWN = ["world", "resizes", "phases", "loops", "functions", "scaling", "efficiency", "graph", "traffic", "timeline"]
 TABLES = [*DRAWN[:7], "fit", *DRAWN[7:]]
 

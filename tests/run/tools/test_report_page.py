@@ -8,8 +8,9 @@ import browser as browsers
 import job
 import profiles
 import pytest
-from reports import DRAWING, POINT, REPORT, SCHEMES, WIDTHS, check_accessible, check_charts, check_opens, check_tables, maker
+from reports import DRAWING, POINT, REPORT, SCHEMES, WIDTHS, check_accessible, check_charts, check_opens, check_tables, maker, needed
 
+pytestmark = needed
 DRAWN = ["world", "resizes", "phases", "loops", "functions", "scaling", "efficiency", "graph", "traffic", "timeline"]
 ALL = [*DRAWN[:7], "fit", *DRAWN[7:]]
 PROFILES = {

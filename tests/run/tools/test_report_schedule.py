@@ -11,8 +11,9 @@ import profiles
 import pytest
 import schedules
 from reports import (DRAWING, POINT, SCHEMES, TABLE, WIDTHS, check_accessible, check_charts, check_drawings, check_opens, check_refused,
-                     check_tables, draw, maker, numbers, report, shapes, table)
+                     check_tables, draw, maker, needed, numbers, report, shapes, table)
 
+pytestmark = needed
 DRAWN = ["gantt", "queue", "utilisation", "slowdown"]
 ALL = ["metrics", *DRAWN, "decisions"]
 SCHEDULES = {"small": schedules.small, "example": schedules.example, "single": schedules.single, "hostile": schedules.hostile, "many": schedules.many, "large": schedules.large}
