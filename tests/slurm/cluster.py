@@ -97,8 +97,8 @@ class Unavailable(Exception):
 
 
 class Cluster:
-    """epop, mpich: the tree of EPOP and the MPI of it, seen as .epop and .mpich on all hosts. lines: of slurm.conf, instead
-    of those of the same key that are there."""
+    """epop, mpich: the tree of EPOP and the MPI of it, seen as .epop and .mpich on all hosts; without, that MPI is the system's MPICH.
+    lines: of slurm.conf, instead of those of the same key that are there."""
 
     def __init__(self, epop=None, mpich=None, nodes=4, cpus=4, select="cons_tres", task="task/none", accounting=False,
                  quick=True, lines=()):
@@ -264,6 +264,10 @@ class Cluster:
         for what, where in (("epop", epop), ("mpich", mpich)):
             if where:
                 (self.directory / f"{what}.from").write_text(str(where))
+        if not mpich:  # its own `mpiexec` can be another MPI's, and a link would not do, as Hydra looks for its proxy beside
+            (self.mpich / "bin").mkdir()
+            (self.mpich / "bin/mpiexec").write_text('#!/bin/sh\nexec mpiexec.mpich "$@"\n')
+            (self.mpich / "bin/mpiexec").chmod(0o755)
         addresses = "".join(f"10.214.0.{i + 1} {name}\n" for i, name in enumerate(self.nodes))
         etc = self.directory / "etc"
         (etc / "hosts").write_text(f"127.0.0.1 localhost\n10.214.0.254 head\n{addresses}")
