@@ -380,6 +380,7 @@ static void stop(void)
     fflush(NULL);
     epop__job_ended();
     part_end();
+    engine_done(); /* its sessions are still there */
     ending_quit(part_others_status());
 }
 

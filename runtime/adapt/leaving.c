@@ -14,6 +14,7 @@
 #include "runtime/base/thread.h"
 #include "runtime/crash/crash.h"
 #include "runtime/job/job.h"
+#include "runtime/launch/engine.h"
 
 #define SECONDS     10 /* if nobody says otherwise */
 #define SECONDS_MAX 86400
@@ -90,7 +91,10 @@ static bool is_alone(void)
 static void on_last(int status, void *unused)
 {
     (void)unused;
-    if (!is_alone() || !status)
+    if (!is_alone())
+        return;
+    engine_done();
+    if (!status)
         return;
     fflush(NULL);
     ending_quit(EXIT_SUCCESS);
@@ -98,8 +102,10 @@ static void on_last(int status, void *unused)
 
 static void on_last_quick(void)
 {
-    if (is_alone())
-        ending_quit(EXIT_SUCCESS);
+    if (!is_alone())
+        return;
+    engine_done();
+    ending_quit(EXIT_SUCCESS);
 }
 
 static void __attribute__((constructor)) be_last(void)
@@ -111,7 +117,10 @@ static void __attribute__((constructor)) be_last(void)
 /* By _exit. */
 static int on_quit(int status)
 {
-    return is_alone() ? EXIT_SUCCESS : status;
+    if (!is_alone())
+        return status;
+    engine_done();
+    return EXIT_SUCCESS;
 }
 
 static void on_signal(int number)
@@ -144,6 +153,7 @@ static void end_with(const char *what, bool flush)
     if (flush)
         ending_flush();
     ending_write(text);
+    engine_done();
     ending_quit(EXIT_SUCCESS);
 }
 

@@ -480,6 +480,8 @@ int part_finalize(void)
         epop__job_next();
     if (part == PART_JOINER)
         engine()->finalize();
+    else if (alone)
+        engine_done();
     if (!alone)
         others_status = epop__job_finalize();
     part = PART_FINALIZED;

@@ -129,10 +129,11 @@ char *allocation_hosts(const struct coordinator *c, int joining)
 
 /* ---- How they are reached -------------------------------------------------------------------- */
 
-int allocation_options(char *options[HYDRA_OPTIONS_MAX], int *count)
+int allocation_options(char *options[ENGINE_OPTIONS_MAX], int *count)
 {
     static char helper[4096], launcher[] = "ssh"; /* any of Hydra's that starts one program for each host */
-    return helper_find("step", helper, sizeof helper) ? -1 : hydra_launch_by(options, count, launcher, helper);
+    bool can = engine()->launch_by && !helper_find("step", helper, sizeof helper);
+    return can ? engine()->launch_by(options, count, launcher, helper) : -1;
 }
 
 static bool is_own(const char *host)

@@ -10,7 +10,7 @@
 
 #include "runtime/base/error.h"
 #include "runtime/coordinator/processes.h"
-#include "runtime/hydra/hydra.h"
+#include "runtime/launch/engine.h"
 
 /* Takes note of it, by the environment: before the program's INIT. True where there is one. Local. */
 bool allocation_take(void);
@@ -23,8 +23,8 @@ bool allocation_owns(const char *variable);
  * while there are such. Owned; NULL when out of memory. */
 char *allocation_hosts(const struct coordinator *c, int joining);
 
-/* Has mpiexec reach all hosts, this one too, by the helper. 0, or -1: it is not there. */
-int allocation_options(char *options[HYDRA_OPTIONS_MAX], int *count);
+/* Has mpiexec reach all hosts, this one too, by the helper. 0, or -1: it is not there, or this mpiexec cannot. */
+int allocation_options(char *options[ENGINE_OPTIONS_MAX], int *count);
 
 /* For that mpiexec: which Slurm job each of the hosts is in, for the helper. Owned; NULL when out of memory. */
 char *allocation_variable(const struct coordinator *c, const char *hosts);

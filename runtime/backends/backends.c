@@ -2,7 +2,9 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "runtime/backends/device.h"
 #include "runtime/base/error.h"
+#include "runtime/launch/engine.h"
 #include "runtime/world/backend.h"
 
 static const struct backend *const backends[] = {&backend_join, &backend_pool, &backend_spawn, &backend_shrink};
@@ -80,6 +82,7 @@ const struct backend *backend_find(const struct backend_wish *wish, struct error
 const char *epop__backend_auto(struct error *reason)
 {
     const struct backend_wish wish = {.name = "auto"};
+    engine_for(device_read().maker); /* without a job nothing has said so in this library */
     return backend_find(&wish, reason)->name;
 }
 

@@ -9,17 +9,15 @@
 #include "runtime/backends/device.h"
 #include "runtime/base/ending.h"
 #include "runtime/base/error.h"
-#include "runtime/hydra/pmi.h"
+#include "runtime/launch/engine.h"
 #include "runtime/world/backend.h"
 #include "runtime/world/world.h"
 
 int connecting_available(struct error *reason)
 {
     char port[PORT_MOST];
-    if (!pmi_can_leave()) {
-        return error_set(reason, ERROR_FAILED,
-                         "the launcher is not Hydra's mpiexec, by which processes would be started");
-    }
+    if (engine()->can_start(reason))
+        return -1;
     MPI_Errhandler before;
     MPI_Comm_get_errhandler(MPI_COMM_WORLD, &before);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
@@ -177,8 +175,7 @@ int connecting_meet(struct world *world, const char *port, struct error *error)
     return 0;
 }
 
-/* Who leaves may come late, and the others do not wait for it. */
-static void part(MPI_Comm *comm)
+void connecting_part(MPI_Comm *comm)
 {
     if (device_disconnects_together())
         MPI_Comm_free(comm);
@@ -190,7 +187,7 @@ void connecting_commit(struct world *world)
 {
     epop_window_t *w = &world->window;
     if (w->intercomm != MPI_COMM_NULL)
-        part(&w->intercomm);
-    part(&w->all);
-    part(&w->before);
+        connecting_part(&w->intercomm);
+    connecting_part(&w->all);
+    connecting_part(&w->before);
 }

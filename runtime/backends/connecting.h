@@ -29,6 +29,10 @@ int connecting_meet(struct world *world, const char *port, struct error *error);
 /* Makes `after` out of `all`. Collective over `all`. */
 void connecting_make_after(epop_window_t *window);
 
+/* Disconnects it; where that would wait for those that leave, who may come late, frees it. Collective over its ranks.
+ */
+void connecting_part(MPI_Comm *comm);
+
 /* Disconnects all that the window has but `after`. Collective over its ranks. */
 void connecting_commit(struct world *world);
 

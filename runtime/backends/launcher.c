@@ -31,9 +31,9 @@
 #include "runtime/coordinator/events.h"
 #include "runtime/coordinator/replies.h"
 #include "runtime/coordinator/survey.h"
-#include "runtime/hydra/hydra.h"
 #include "runtime/hydra/leftovers.h"
 #include "runtime/hydra/relay.h"
+#include "runtime/launch/engine.h"
 #include "runtime/launch/mpiexec.h"
 #include "runtime/member/member.h"
 #include "runtime/wire/messages.h"
@@ -48,16 +48,19 @@ struct conditions {
     struct rlimit limits[RLIM_NLIMITS];
 };
 
+static bool begins_with_one_of(const char *text, const char *const *beginnings)
+{
+    for (; *beginnings; beginnings++)
+        if (!strncmp(text, *beginnings, strlen(*beginnings)))
+            return true;
+    return false;
+}
+
 /* What belongs to this process's own launch, or its host, and would confuse the new one. */
 static bool is_launchers(const char *variable)
 {
-    static const char *const prefixes[] = {
-        "PMI_",       "PMIX_",          "HYDI_",     "MPI_LOCAL",       "MPIEXEC_", "MPIR_CVAR_CH3_INTERFACE_HOSTNAME=",
-        "EPOP_JOIN=", "EPOP_TETHERED=", "EPOP_STEP", SLURM_STEP_JOB "="};
-    for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++)
-        if (!strncmp(variable, prefixes[i], strlen(prefixes[i])))
-            return true;
-    return false;
+    static const char *const ours[] = {"EPOP_JOIN=", "EPOP_TETHERED=", "EPOP_STEP", SLURM_STEP_JOB "=", NULL};
+    return begins_with_one_of(variable, ours) || begins_with_one_of(variable, engine()->variables);
 }
 
 static int take_environment(struct conditions *conditions)
@@ -84,6 +87,8 @@ static int conditions_take(struct conditions *conditions)
             0; /* it was removed, or cannot be seen: joiners start where the launcher puts them */
     /* Also the joiners of a program that has begun MPI itself. */
     device_be_found();
+    if (engine()->prepare)
+        engine()->prepare();
     return take_environment(conditions);
 }
 
@@ -219,8 +224,8 @@ static struct {
     _Atomic bool up; /* what follows is set, and seen by the coordinator's thread */
     struct launcher_job job;
     struct conditions conditions;
-    char mpiexec[PATH_MAX];           /* as it was found from the directory at the start; "": it was not */
-    char *options[HYDRA_OPTIONS_MAX]; /* for mpiexec, as the first one had them */
+    char mpiexec[PATH_MAX];            /* as it was found from the directory at the start; "": it was not */
+    char *options[ENGINE_OPTIONS_MAX]; /* for mpiexec, as the first one had them */
     int option_count;
     char tether[PATH_MAX]; /* the program that becomes it, and has it end with this process */
     char *tethered;        /* a variable for that, or NULL: there is no such program */
@@ -234,9 +239,11 @@ int launcher_init(const struct launcher_job *job)
 {
     state.job = *job;
     mpiexec_find(state.mpiexec);
-    state.option_count = hydra_options(state.options);
+    state.option_count = engine()->options(state.options);
     state.allocation = allocation_take() && !allocation_options(state.options, &state.option_count);
-    state.tethered = hydra_tether(state.mpiexec, state.options, &state.option_count, state.tether, sizeof state.tether);
+    if (engine()->tether)
+        state.tethered =
+            engine()->tether(state.mpiexec, state.options, &state.option_count, state.tether, sizeof state.tether);
     if (conditions_take(&state.conditions))
         return -1;
     atomic_store(&state.up, true);
@@ -316,14 +323,14 @@ static char *describe_joining(const struct launch *launch, cJSON *wake)
     return variable;
 }
 
-/* mpiexec [-launcher ...] -n K [-hosts ...] EPOP ARGUMENTS...: strings that stay valid as long as the arguments here
- * do. */
+/* mpiexec [OPTIONS...] -n K [-hosts ...] EPOP ARGUMENTS...: strings that stay valid as long as the arguments here do.
+ */
 static char **command_of(char *count, char *self)
 {
     size_t own = 0, n = 0;
     while (state.job.argv[own])
         own++;
-    char **argv = calloc(own + 7 + HYDRA_OPTIONS_MAX, sizeof *argv);
+    char **argv = calloc(own + 7 + ENGINE_OPTIONS_MAX, sizeof *argv);
     if (!argv)
         return NULL;
     argv[n++] = state.tethered ? state.tether : state.mpiexec;
@@ -332,7 +339,7 @@ static char **command_of(char *count, char *self)
     argv[n++] = "-n";
     argv[n++] = count;
     if (state.hosts[0]) {
-        argv[n++] = "-hosts";
+        argv[n++] = (char *)engine()->host_option;
         argv[n++] = state.hosts;
     }
     argv[n++] = self;
@@ -356,8 +363,8 @@ static void end_unwatched(const struct launch *launch)
     reap_launch(launch->pid);
 }
 
-/* Starts it with no input, and no descriptor of ours but the relay's. It stays in our process group, so that what ends
- * the job ends it too. */
+/* Starts it with no input, and no descriptor of ours but the relay's. It stays in our process group if it can, so that
+ * what ends the job ends it too. */
 static int spawn_launch(char **argv, char **environment, struct launch *launch)
 {
     const struct spawn what = {
@@ -367,6 +374,7 @@ static int spawn_launch(char **argv, char **environment, struct launch *launch)
         .in = SPAWN_NOTHING,
         .out = launch->relay.out[1],
         .err = launch->relay.err[1],
+        .session = engine()->session,
     };
     int error = spawn_program(&what, &launch->pid);
     if (error)
@@ -392,6 +400,7 @@ static int run_launch(struct launch *launch, cJSON *wake)
     char **environment = step || !state.allocation ? with_variables(joining, step) : NULL;
     char **argv = command_of(count, self);
     int error = joining && environment && argv ? relay_open(&launch->relay) : ENOMEM;
+    launch->relay.hidden = engine()->shows();
     if (!error && (error = spawn_launch(argv, environment, launch)))
         relay_close(&launch->relay);
     free(argv);
@@ -491,13 +500,12 @@ void launcher_event(struct coordinator *c, void *handle, int status)
 
 /* ---- Ending it ------------------------------------------------------------------------ */
 
-/* Hydra ends its processes at the second SIGINT. What is stopped, or ignores that, is ended by its number where it
- * runs on this host. */
+/* What is stopped, or ignores the signal, is ended by its number where it runs on this host. */
 static void insist_on_end(struct coordinator *c, struct launch *launch)
 {
     launch->due = monotonic_seconds() + 0.2;
     if (launch->insistence++ < 2) {
-        pidfd_send_signal(launch->process, SIGINT, NULL, 0);
+        pidfd_send_signal(launch->process, engine()->end, NULL, 0);
         return;
     }
     for (int p = launch->first; p < launch->first + launch->count; p++)
@@ -523,7 +531,7 @@ static void look_after(struct coordinator *c, struct launch *launch)
     if (!a || a->id != launch->adaptation || a->state != ADAPTATION_PREPARING)
         return;
     launch->due = monotonic_seconds() + LOOK;
-    if (has_ended(launch) || !hydra_failed(launch->pid, name, sizeof name, &status))
+    if (has_ended(launch) || !engine()->failed(launch->pid, name, sizeof name, &status))
         return;
     if (!relay_said(&launch->relay, name, said, sizeof said) && launch->unsaid++ < UNSAID)
         return; /* its last words may be on their way */
@@ -587,6 +595,68 @@ void launcher_kill(struct coordinator *c, const struct adaptation *a)
     launcher_tick(c);
 }
 
+/* ---- Where ------------------------------------------------------------------------------ */
+
+/* Has that launch processes that stay, there, or with NULL anywhere? */
+static bool lives_on(const struct coordinator *c, int launch, const char *host)
+{
+    bool lives = false;
+    for (int p = 0; p < processes_count(c); p++)
+        lives |= processes_launch(c, p) == launch && processes_state(c, p) != PROCESS_GONE &&
+                 processes_state(c, p) != PROCESS_LEAVING && (!host || hostlist_has(host, processes_host(c, p)));
+    return lives;
+}
+
+/* Where the process manager forgets: have all processes of a launch left that host, while others of it run? */
+static bool is_forgotten(const struct coordinator *c, const char *host)
+{
+    bool is = false;
+    for (int p = 0; engine()->forgets && p < processes_count(c); p++)
+        is |= processes_is_attached(c, p) && hostlist_has(host, processes_host(c, p)) &&
+              lives_on(c, processes_launch(c, p), NULL) && !lives_on(c, processes_launch(c, p), host);
+    return is;
+}
+
+/* Of what is named. 0, or -1 with one line of text. */
+static int check_hosts(const struct coordinator *c, const char *hosts, struct error *error)
+{
+    char host[HOST_MAX];
+    while (hostlist_next(&hosts, host, NULL))
+        if (is_forgotten(c, host))
+            return error_set(error, ERROR_FAILED,
+                             "processes on %.100s could not be connected by %s: all of an earlier launch have left it, "
+                             "and others of that run; name other hosts (--hosts)",
+                             host, engine()->name);
+    return 0;
+}
+
+/* For joiners that may come up anywhere: "", or if they may not the hosts of ranks where they can. Owned; NULL when out
+ * of memory. */
+static char *hosts_left(const struct coordinator *c)
+{
+    bool any = true;
+    char *text = NULL;
+    size_t size = 0;
+    for (int p = 0; p < processes_count(c); p++)
+        any &= !processes_is_attached(c, p) || !is_forgotten(c, processes_host(c, p));
+    FILE *stream = any ? NULL : open_memstream(&text, &size);
+    for (int p = 0; stream && p < processes_count(c); p++)
+        if (processes_is_rank(c, p) && !is_forgotten(c, processes_host(c, p)))
+            fprintf(stream, "%s%s", ftell(stream) ? "," : "", processes_host(c, p));
+    if (stream && !ftell(stream))
+        fprintf(stream, "%s", processes_host(c, 0)); /* which is refused */
+    if (stream)
+        fclose(stream);
+    return any ? strdup("") : text;
+}
+
+static char *choose_hosts(const struct coordinator *c, const struct adaptation *a, const char *hosts)
+{
+    if (hosts)
+        return strdup(hosts);
+    return state.allocation ? allocation_hosts(c, a->joining - a->parked) : hosts_left(c);
+}
+
 /* ---- Starting it ------------------------------------------------------------------------ */
 
 int launcher_choose(struct coordinator *c, struct adaptation *a, const char *hosts, struct error *error)
@@ -600,11 +670,10 @@ int launcher_choose(struct coordinator *c, struct adaptation *a, const char *hos
         return -1;
     }
     free(state.hosts);
-    bool anywhere = state.allocation && !hosts;
-    state.hosts = anywhere ? allocation_hosts(c, a->joining - a->parked) : strdup(hosts ? hosts : "");
+    state.hosts = choose_hosts(c, a, hosts);
     if (!state.hosts)
         return error_memory(error);
-    if (conditions_suffice(a->joining, error))
+    if (check_hosts(c, state.hosts, error) || conditions_suffice(a->joining, error))
         return -1;
     int first = processes_add(c, a->joining - a->parked, a->id);
     if (first < 0) {
@@ -656,8 +725,8 @@ static void bind_away(const cJSON *hosts)
         return;
     binding_parse(json_text(host, "used"), &used);
     binding_possible(&possible);
-    binding_share(&possible, &used, json_int(host, "each", 1), number_of("MPI_LOCALRANKID", 0),
-                  number_of("MPI_LOCALNRANKS", 1), &mine);
+    binding_share(&possible, &used, json_int(host, "each", 1), number_of(engine()->local_rank, 0),
+                  number_of(engine()->local_size, 1), &mine);
     binding_set(&mine);
 }
 
@@ -666,7 +735,7 @@ bool launcher_joining(struct joining *joining)
     const char *text = getenv(VARIABLE);
     cJSON *json = text ? cJSON_Parse(text) : NULL;
     unsetenv(VARIABLE);
-    unsetenv(HYDRA_TETHERED);
+    unsetenv("EPOP_TETHERED");
     allocation_joining();
     if (!json)
         return false;

@@ -106,7 +106,7 @@ static void disconnect(struct connection_task *task)
     }
     if (last != MPI_COMM_NULL) {
         MPI_Comm_set_errhandler(last, MPI_ERRORS_RETURN); /* others may end meanwhile */
-        MPI_Comm_disconnect(&last);
+        connecting_part(&last);
     }
     task_free(task);
 }

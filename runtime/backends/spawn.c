@@ -19,6 +19,7 @@
 #include "runtime/base/thread.h"
 #include "runtime/coordinator/adaptation.h"
 #include "runtime/coordinator/processes.h"
+#include "runtime/launch/engine.h"
 #include "runtime/wire/messages.h"
 #include "runtime/world/backend.h"
 #include "runtime/world/world.h"
@@ -212,7 +213,7 @@ static struct {
     struct spawn_options options;
     MPI_Comm parent; /* of a spawned process, until it is in the world */
     MPI_Comm helper; /* the helper threads' copy of what they spawn over; only with them */
-    int slots;       /* for processes of the job (mpiexec -usize); 0: no limit */
+    int slots;       /* for processes of the job (mpiexec -usize), to be counted here; 0: no limit, or none of ours */
 } state = {.parent = MPI_COMM_NULL, .helper = MPI_COMM_NULL};
 
 static bool is_single(void)
@@ -347,7 +348,7 @@ static void count_slots(void)
 {
     int *value, found;
     MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_UNIVERSE_SIZE, &value, &found);
-    state.slots = found && *value > 0 ? *value : 0;
+    state.slots = !engine()->counts && found && *value > 0 ? *value : 0;
 }
 
 static MPI_Comm spawn_first_world(struct world *world, int size)

@@ -23,6 +23,7 @@ struct stream {
     size_t length;
     bool passing;      /* the line has begun to be passed on */
     bool in_banner;    /* between the two rulers */
+    bool in_box;       /* likewise, of PRRTE, which explains itself at length there */
     bool after_banner; /* the line before was the second one */
     bool troubled;     /* mpiexec has said what went wrong in itself */
     char held[2][96];  /* an empty line and a ruler, which a banner may follow */
@@ -107,6 +108,12 @@ static bool is_ruler(const char *line, size_t length)
     return length >= RULER_HALF && length < sizeof((struct stream *)0)->held[0] && strspn(line, "=") == length - 1;
 }
 
+/* PRRTE's ruler. */
+static bool is_edge(const char *line, size_t length)
+{
+    return length > RULER_HALF && strspn(line, "-") == length - 1;
+}
+
 /* A signal between write and the end of Hydra's fflush has the same part written twice. */
 static bool is_first_part_again(const struct stream *s, size_t length)
 {
@@ -122,7 +129,8 @@ static bool is_rest_again(const struct stream *s, const char *line, size_t lengt
 
 static void put(const struct stream *s, const char *text, size_t length)
 {
-    say_bytes(s->to, text, length);
+    if (s->to >= 0)
+        say_bytes(s->to, text, length);
 }
 
 static void put_held(struct stream *s)
@@ -157,7 +165,9 @@ static void take_line(struct stream *s, const char *line, size_t length)
         memcpy(s->held[1], line, length);
         s->held[1][length] = 0;
     } else if (!is_hydras(line, length)) {
-        if (s->keeps && length > 1)
+        bool edge = is_edge(line, length);
+        s->in_box ^= edge;
+        if (s->keeps && length > 1 && !edge && !s->in_box)
             keep(s->keeps, line, length);
         put_held(s);
         if (length == 1)
@@ -242,9 +252,9 @@ bool relay_run(struct relay *relay, pid_t pid)
     int end = pidfd_open(pid, 0);
     if (streams && end >= 0) {
         streams[0].from = relay->out[0];
-        streams[0].to = STDOUT_FILENO;
+        streams[0].to = relay->hidden ? -1 : STDOUT_FILENO;
         streams[1].from = relay->err[0];
-        streams[1].to = STDERR_FILENO;
+        streams[1].to = relay->hidden ? -1 : STDERR_FILENO;
         streams[1].keeps = relay;
         struct pollfd ready[3] = {{.fd = end, .events = POLLIN},
                                   {.fd = relay->out[0], .events = POLLIN},

@@ -17,6 +17,7 @@ struct relay {
     int out[2], err[2]; /* pipes; the second ends are for mpiexec */
     pthread_mutex_t lock;
     char said[RELAY_SAID]; /* the last line on the second one */
+    bool hidden;           /* for its user, once it is open: only `said` is of use, as the rest is seen without */
 };
 
 /* 0, or an error number. */

@@ -142,7 +142,7 @@ void epop__job_alone(void)
 {
     job.alone = true;
     signals_remove();
-    engine()->finalize();
+    engine_alone();
 }
 
 void epop__job_await_end(void)
@@ -164,12 +164,22 @@ void epop__job_leave(void)
 
 /* ---- The end ---------------------------------------------------------------------- */
 
+/* Processes of other launches, and those that left, would be missed in MPI_Finalize; and a helper thread may be in a
+ * call of MPI for ever. */
+static bool ends_without_mpi(void)
+{
+    bool helped = job.options.spawn.async || preconnect_tried();
+    return (job.adapted || helped) && backend_ends(world.backend);
+}
+
 /* The control plane's end; the status that comes of the job's and those of the launchers. */
 static int come_down(void)
 {
     int status = job.member.status;
     char stuck[240], note[300];
     checkpoints_await_disk(LAST_LIMIT);
+    if (ends_without_mpi())
+        engine_done(); /* before others end, whose connections may close without a word */
     signals_install(NULL);
     signals_leave_by(NULL);
     bool all = plane_stop(&job.plane, stuck, sizeof stuck);
@@ -187,14 +197,6 @@ static int come_down(void)
         return status;
     say_line("note: a launcher of joining processes ended with status %d; so does the job", launcher_status());
     return launcher_status();
-}
-
-/* Processes of other launches, and those that left, would be missed in MPI_Finalize; and a helper thread may be in a
- * call of MPI for ever. */
-static bool ends_without_mpi(void)
-{
-    bool helped = job.options.spawn.async || preconnect_tried();
-    return (job.adapted || helped) && backend_ends(world.backend);
 }
 
 static void finalize(void)

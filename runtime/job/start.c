@@ -78,6 +78,8 @@ int job_init_mpi(const struct job_options *options, int *argc, char ***argv)
     unsigned left_out = hwloc_look_less();
     look_at_launcher();
     device_be_found();
+    if (engine()->prepare)
+        engine()->prepare();
     thread_mask_signals(&before); /* an MPI library may have threads, too */
     int error = MPI_Init_thread(argc, argv, thread_level(options), &provided);
     thread_unmask_signals(&before);
@@ -99,6 +101,8 @@ void epop__job_init(const struct job_options *options, int *process, int *proces
     MPI_Initialized(&up);
     if (!up)
         job_init_mpi(options, NULL, NULL);
+    if (engine()->follow)
+        engine()->follow();
     MPI_Comm_rank(MPI_COMM_WORLD, &job.process);
     MPI_Comm_size(MPI_COMM_WORLD, &job.processes);
     if (is_spawned(options)) {

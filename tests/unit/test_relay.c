@@ -198,28 +198,59 @@ static void test_part_of_a_line_passes_at_once(void **state)
     assert_int_equal(status, 0);
 }
 
-static void test_last_words_are_kept(void **state)
+/* A child writes the text to its standard error; what of it arrives on that of this process. */
+static void relay_words(struct relay *relay, const char *text, bool hidden, char *arrived, size_t size)
 {
-    struct relay relay;
-    char said[RELAY_SAID];
-    static const char text[] = "srun: error: too late\nsrun: error: busy\n[mpiexec@vm] is gone\n\n";
-    (void)state;
     FILE *file = tmpfile();
-    assert_int_equal(relay_open(&relay), 0);
-    assert_false(relay_said(&relay, "srun", said, sizeof said));
+    assert_int_equal(relay_open(relay), 0);
+    relay->hidden = hidden;
     pid_t child = fork();
     if (child == 0)
-        _exit(write(relay.err[1], text, sizeof text - 1) < 0);
-    relay_started(&relay);
+        _exit(write(relay->err[1], text, strlen(text)) < 0);
+    relay_started(relay);
     int kept = redirect(2, file);
-    relay_run(&relay, child);
+    relay_run(relay, child);
     restore(2, kept);
     waitpid(child, NULL, 0);
-    fclose(file);
+    read_back(file, arrived, size);
+}
+
+static void test_last_words_are_kept(void **state)
+{
+    struct relay relay = {0};
+    char said[RELAY_SAID], arrived[200] = "";
+    static const char text[] = "srun: error: too late\nsrun: error: busy\n[mpiexec@vm] is gone\n\n";
+    (void)state;
+    relay_words(&relay, text, false, arrived, sizeof arrived);
+    assert_string_equal(arrived, "srun: error: too late\nsrun: error: busy\n\n");
     assert_true(relay_said(&relay, "srun", said, sizeof said));
     assert_string_equal(said, "error: busy");
     assert_false(relay_said(&relay, "ssh", said, sizeof said));
     assert_string_equal(said, "");
+}
+
+#define EDGE "--------------------------------------------------------------------------\n"
+
+/* PRRTE's boxes are too long for a reason in one line. */
+static void test_words_of_a_box_are_not_kept(void **state)
+{
+    struct relay relay = {0};
+    char arrived[600] = "";
+    static const char text[] = "[vm:1] PMIx_Spawn failed\n" EDGE "Please check your allocation.\n" EDGE;
+    (void)state;
+    relay_words(&relay, text, false, arrived, sizeof arrived);
+    assert_string_equal(relay.said, "[vm:1] PMIx_Spawn failed");
+    assert_string_equal(arrived, text);
+}
+
+static void test_hidden_words_are_kept(void **state)
+{
+    struct relay relay = {0};
+    char arrived[200] = "";
+    (void)state;
+    relay_words(&relay, "seen without\n", true, arrived, sizeof arrived);
+    assert_string_equal(relay.said, "seen without");
+    assert_string_equal(arrived, "");
 }
 
 int main(void)
@@ -233,6 +264,8 @@ int main(void)
         cmocka_unit_test(test_notice_in_a_line_of_the_program),
         cmocka_unit_test(test_part_of_a_line_passes_at_once),
         cmocka_unit_test(test_last_words_are_kept),
+        cmocka_unit_test(test_words_of_a_box_are_not_kept),
+        cmocka_unit_test(test_hidden_words_are_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
