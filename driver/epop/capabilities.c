@@ -40,7 +40,20 @@ struct attempt {
     size_t length;
 };
 
-static int attempt_start(struct attempt *attempt, int ranks, const char *thing, const char *argument)
+#define MOST_WORDS (ENGINE_OPTIONS_MAX + 8)
+
+/* The words of `options`, which are changed, with tabs in between; NULL: none. How many there are. */
+static int split(char *options, char **words)
+{
+    int count = 0;
+    for (char *word; count < ENGINE_OPTIONS_MAX && (word = strsep(&options, "\t"));)
+        if (*word)
+            words[count++] = word;
+    return count;
+}
+
+/* options: of mpiexec, besides. */
+static int attempt_start(struct attempt *attempt, int ranks, char *options, const char *thing, const char *argument)
 {
     char mpiexec[PATH_MAX], self[PATH_MAX], count[16];
     int ends[2];
@@ -48,7 +61,9 @@ static int attempt_start(struct attempt *attempt, int ranks, const char *thing, 
     mpiexec_find(mpiexec);
     launch_self(self, sizeof self, "epop");
     snprintf(count, sizeof count, "%d", ranks);
-    char *argv[] = {mpiexec, "-n", count, self, TRIAL_ARGUMENT, (char *)thing, (char *)argument, NULL};
+    char *argv[MOST_WORDS] = {mpiexec}, *const last[] = {"-n",           count,         self,
+                                                         TRIAL_ARGUMENT, (char *)thing, (char *)argument};
+    memcpy(argv + 1 + split(options, argv + 1), last, sizeof last);
     if (pipe(ends))
         return -1;
     const struct spawn what = {.argv = argv, .in = SPAWN_NOTHING, .out = ends[1], .err = ends[1]};
@@ -150,26 +165,29 @@ static struct answer answer_of(struct attempt *attempt, const char *word)
     return answer;
 }
 
-static struct answer ask_launch(int ranks, const char *thing, const char *argument, const char *word)
+static struct answer ask_launch(int ranks, char *options, const char *thing, const char *argument, const char *word)
 {
     struct attempt attempt;
-    if (attempt_start(&attempt, ranks, thing, argument))
+    if (attempt_start(&attempt, ranks, options, thing, argument))
         return answer_no(strdup("the launcher cannot be started"));
     attempt_finish(&attempt);
     return answer_of(&attempt, word);
 }
 
-/* One launch opens a port, another one connects to it. */
+/* One launch opens a port, another one, started as that says, connects to it. */
 static void ask_for_connection(struct answer *port_answer, struct answer *connect_answer)
 {
     struct attempt server;
-    char *port = NULL;
-    if (!attempt_start(&server, 1, "accept", NULL))
+    char *port = NULL, *options;
+    if (!attempt_start(&server, 1, NULL, "accept", NULL))
         while (!(port = attempt_line(&server, "port")) && attempt_read_on(&server))
             ;
-    *connect_answer = port ? ask_launch(1, "connect", port, "connect") : answer_no(strdup("no port can be opened"));
+    options = attempt_line(&server, "options");
+    *connect_answer =
+        port ? ask_launch(1, options, "connect", port, "connect") : answer_no(strdup("no port can be opened"));
     attempt_finish(&server);
     *port_answer = port ? (struct answer){.works = true, .milliseconds = -1} : answer_of(&server, "connect");
+    free(options);
     free(port);
 }
 
@@ -230,17 +248,17 @@ static void print_answers(const struct answer answers[])
 static void ask_all_questions(struct answer answers[])
 {
     double late = monotonic_seconds() + LIMIT;
-    answers[LIBRARY] = ask_launch(1, "version", NULL, "library");
+    answers[LIBRARY] = ask_launch(1, NULL, "version", NULL, "library");
     if (!answers[LIBRARY].works && monotonic_seconds() >= late) {
         for (int i = LIBRARY + 1; i < QUESTIONS; i++)
             answers[i] = answer_no(strdup("no launch comes up"));
         return;
     }
-    answers[THREADS] = ask_launch(1, "threads", NULL, "threads");
-    answers[SPAWN] = ask_launch(1, "spawn", NULL, "spawn");
+    answers[THREADS] = ask_launch(1, NULL, "threads", NULL, "threads");
+    answers[SPAWN] = ask_launch(1, NULL, "spawn", NULL, "spawn");
     ask_for_connection(&answers[PORT], &answers[CONNECT]);
-    answers[LEAVE] = ask_launch(2, "leave", NULL, "leave");
-    answers[BACKEND] = ask_launch(1, "backend", NULL, "backend");
+    answers[LEAVE] = ask_launch(2, NULL, "leave", NULL, "leave");
+    answers[BACKEND] = ask_launch(1, NULL, "backend", NULL, "backend");
 }
 
 int capabilities_print(int as_json)
@@ -290,6 +308,17 @@ static int try_leave(int rank)
     engine_leave(0);
 }
 
+/* Of another launch, whose processes can be connected to this one's. */
+static void print_options(void)
+{
+    char *options[ENGINE_OPTIONS_MAX];
+    int count = engine()->options(options);
+    printf("options ");
+    for (int i = 0; i < count; i++)
+        printf("%s\t", options[i]);
+    printf("\n");
+}
+
 static int print_backend(void)
 {
     struct error why = {0};
@@ -301,10 +330,15 @@ static int print_backend(void)
 int capabilities_try(int argc, char **argv)
 {
     char self[PATH_MAX], *child[] = {TRIAL_ARGUMENT, "child", NULL};
-    int rank, status, provided = probe_mpi_begin();
+    int rank, status, provided;
+    if (engine()->prepare)
+        engine()->prepare();
+    provided = probe_mpi_begin();
     const char *thing = argc > 0 ? argv[0] : "";
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     launch_self(self, sizeof self, "epop");
+    if (!strcmp(thing, "accept"))
+        print_options();
     if (!strcmp(thing, "leave"))
         status = try_leave(rank);
     else if (!strcmp(thing, "backend"))
