@@ -187,6 +187,7 @@ abi() { # MPI FILE
     local libraries=(/usr/lib/*/"libmpi_abi_$1.so".*) library=$PWD/build/abi/mpi/$1
     [ -e "${libraries[0]}" ] || { echo "there is no libmpi_abi of $1 here" && return 77; }
     mkdir -p "$library" && ln -sfn "${libraries[0]}" "$library/libmpi_abi.so.1" || return 1
+    [ "$1" != openmpi ] || export EPOP_JOINS=yes
     LD_LIBRARY_PATH=$library EPOP_BUILD=build/abi MPIEXEC=mpiexec.$1 MPICC=$PWD/mpich/mpicc-abi \
         OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 PRTE_MCA_mapby=:oversubscribe \
         "$PYTHON" -m pytest -q -x -p no:cacheprovider "$2"
@@ -274,7 +275,7 @@ for test in "${on_sock[@]}"; do
 done
 
 # One build for MPICH and Open MPI, where there is MPI's standard interface (docs/reference/mpi.md).
-on_abi=(ledger resize describe cannon gauss checkpoint psets mpi_adapt)
+on_abi=(ledger resize describe cannon gauss checkpoint psets mpi_adapt join prrte)
 if mpich/mpicc-abi -show >"$logs/abi" 2>&1 || [[ $chosen == *" abi"[\ :]* ]]; then
     stage "abi build" 3000 env -u BUILD -u MPIEXEC -u MPICC -u MAKEFLAGS bash -c abi_build
     for mpi in mpich openmpi; do

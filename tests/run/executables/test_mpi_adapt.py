@@ -98,6 +98,9 @@ def test_a_joining_process_aborts_before_it_is_connected(space, loop):
     space.resize(3)
     end.touch()
     result = running.wait()
+    if "openmpi" in job.MPIEXEC:  # which may lose what an aborting process printed
+        assert result.status == 0 and result.out.endswith("right at the end, 3 processes\n"), result
+        return
     assert result.status == 0 and result.out == "aborts (out)\n" * times + "right at the end, 3 processes\n", result
     others = re.sub(r"(?m)^(Abort.* comm 0\): )?application called MPI_Abort\(MPI_COMM_WORLD, 5\) - process 0\n", "", result.err)
     assert others == "aborts (err)\n" * times, result
