@@ -26,7 +26,11 @@ def mpi(build):
 
 
 def device(build):
-    return mpi(build).rpartition(" ")[2]
+    """What results are kept by: of the MPICH that the page is about its device alone, else the library, too, as "MPICH 5.0.2 ch4:ucx"."""
+    library, _, name = mpi(build).rpartition(", device ")
+    if library.startswith("MPICH 4.0."):
+        return name
+    return library if name == "unknown" else f"{library} {name}"
 
 
 # ---- Reading ----
@@ -86,7 +90,7 @@ def origin(build):
 
 
 def file_of(result):
-    return f"{result['bench']}.{result['device'].replace(':', '-')}.jsonl"
+    return f"{result['bench']}.{re.sub('[ :]', '-', result['device'])}.jsonl"
 
 
 def keep(results, first, folder=FOLDER):

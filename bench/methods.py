@@ -85,9 +85,14 @@ def one_round(build, mpiexec, method, path, found, arguments=PROGRAM):
         job.end()
 
 
-def works(build, mpiexec):
-    """Can this MPI spawn and connect?"""
-    done = subprocess.run([str(mpiexec), "-n", "1", str(build / "bin/epop"), *METHODS[REFERENCE],
+# What differs between MPI libraries: with few ranks, as those that wait spin with most.
+LIBRARIES = ("join", "pool", REFERENCE, "baseline plain")
+
+
+def works(build, mpiexec, method=REFERENCE):
+    """Can this MPI do that? For the default it has to spawn and connect."""
+    options = METHODS[method] if method != "pool" else METHODS["pool"][:-1]
+    done = subprocess.run([str(mpiexec), "-n", "1", str(build / "bin/epop"), *options,
                            str(build / "lib/epop/programs/rigid.so")], stdin=subprocess.DEVNULL, capture_output=True,
                           timeout=60, check=False)
     return done.returncode == 0
@@ -108,11 +113,11 @@ def middle(results, key):
 def table(name, found):
     """One result per change and method, to print and to keep."""
     for (old, new), methods in sorted(found.items(), key=lambda item: (item[0][0] > item[0][1], item[0])):
-        reference = middle(methods[REFERENCE], "stall")
+        reference = middle(methods[REFERENCE], "stall") if REFERENCE in methods else None
         for method, results in methods.items():
             stall = middle(results, "stall")
             yield {"bench": name, "change": f"{old}->{new}", "method": method, "stall_ms": stall * 1e3,
-                   "stall_over_merge_plain": stall / reference,
+                   "stall_over_merge_plain": reference and stall / reference,
                    "request_to_commit_ms": middle(results, "total") * 1e3,
                    "resident": int(middle(results, "resident")), "rounds": len(results),
                    "ranks_per_core": max(old, new) / os.cpu_count()}
@@ -138,4 +143,14 @@ def bench_meeting(build, mpiexec, quick, note):
         for method in MEET:
             one_round(build, mpiexec, method, (2, 4, 8, 16, 8, 4, 2), found, MEETING)
     for line in table("meeting", found):
+        note(**line)
+
+
+def bench_libraries(build, mpiexec, quick, note):
+    """Those that this MPI can."""
+    able, found = [method for method in LIBRARIES if works(build, mpiexec, method)], {}
+    for _ in range(3 if quick else 7):
+        for method in able:
+            one_round(build, mpiexec, method, (1, 2, 4, 2, 1), found)
+    for line in table("libraries", found):
         note(**line)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """All benchmarks, each beside its alternative in the same run. Called by `make bench`.
 
-    bench/run.py [--quick] [probe] [interpose] [walk] [trace] [measure] [loops] [tune] [debug] [resize] [methods] [meeting] [ahead] [balance] [redist] [redist-hosts] [described] [blocks] [checkpoint] [memory] [cannon] [gauss] [amr] [scheduler] [elastic] [latency] [psets] [scale]
+    bench/run.py [--quick] [probe] [interpose] [walk] [trace] [measure] [loops] [tune] [debug] [resize] [methods] [meeting] [libraries] [ahead] [balance] [redist] [redist-hosts] [described] [blocks] [checkpoint] [memory] [cannon] [gauss] [amr] [scheduler] [elastic] [latency] [psets] [scale]
 
 Without names it is those of which the page has results with the MPI library of this tree, as the others say nothing new; with an MPI
 library that the page does not know it is all.
@@ -193,6 +193,10 @@ def bench_methods(quick):
 
 def bench_meeting(quick):
     methods.bench_meeting(BUILD, MPIEXEC, quick, note)
+
+
+def bench_libraries(quick):
+    methods.bench_libraries(BUILD, MPIEXEC, quick, note)
 
 
 def bench_ahead(quick):
@@ -419,7 +423,7 @@ def run_bench(name, function, quick):
 def main():
     benches = {"probe": bench_probe, "interpose": bench_interpose, "walk": bench_walk, "trace": bench_trace, "measure": bench_measure,
                "loops": bench_loops, "tune": bench_tune,
-               "debug": bench_debug, "resize": bench_resize, "methods": bench_methods, "meeting": bench_meeting, "ahead": bench_ahead, "balance": bench_balance, "redist": bench_redist, "redist-hosts": bench_redist_hosts, "described": bench_described, "blocks": bench_blocks,
+               "debug": bench_debug, "resize": bench_resize, "methods": bench_methods, "meeting": bench_meeting, "libraries": bench_libraries, "ahead": bench_ahead, "balance": bench_balance, "redist": bench_redist, "redist-hosts": bench_redist_hosts, "described": bench_described, "blocks": bench_blocks,
                "checkpoint": bench_checkpoint, "memory": bench_memory,
                "cannon": bench_cannon, "gauss": bench_gauss, "amr": bench_amr, "scheduler": bench_scheduler, "rates": bench_rates, "elastic": bench_elastic,
                "latency": bench_latency, "psets": bench_psets, "scale": bench_scale}

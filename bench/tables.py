@@ -18,10 +18,11 @@ import keeping
 from studies import table
 
 PAGE = keeping.ROOT / "docs/internals/performance.md"
-DEBIAN, SOCK = "ch4:ucx", "ch3:sock"
+DEBIAN, SOCK = "ch4:ucx", "ch3:sock"  # of Debian 12, and of the same version
+FORKY, OPEN_MPI = "MPICH 5.0.2 ch4:ucx", "Open MPI 6.0.0rc2"
 
 # With which MPI the page has them; all others with Debian's.
-DEVICES = {"measure": (DEBIAN, SOCK), "redist": (DEBIAN, SOCK), "elastic": (),
+DEVICES = {"measure": (DEBIAN, SOCK), "redist": (DEBIAN, SOCK, FORKY), "elastic": (), "libraries": (SOCK, FORKY, OPEN_MPI),
            **dict.fromkeys(("methods", "meeting", "ahead", "balance", "latency", "latency-slurm", "psets", "amr", "redist-hosts"), (SOCK,))}
 
 
@@ -230,6 +231,27 @@ def meeting(results):
         for change, in distinct(those, "change")]
 
 
+LIBRARIES = {SOCK: "MPICH 4.0.2, ch3:sock", FORKY: "MPICH 5.0.2, ch4:ucx", OPEN_MPI: "Open MPI 6.0.0rc2, PRRTE"}
+
+
+def libraries(results):
+    """Stall and, in brackets, the time from request to commit."""
+    rows = []
+    for change, in distinct(of(results, "libraries"), "change"):
+        for device, title in LIBRARIES.items():
+            those = of(results, "libraries", device=device, change=change)
+            if those:
+                rows.append([arrow(change), title, *(libraries_cell(one(those, method=METHODS[name])) for name in LIBRARIES_WAYS)])
+    return ["change", "MPI", *LIBRARIES_WAYS], rows
+
+
+LIBRARIES_WAYS = ("join", "pool", "merge", "baseline")
+
+
+def libraries_cell(result):
+    return beside(number(result.get("stall_ms")), number(result.get("request_to_commit_ms"))) or "-"
+
+
 def grows(change):
     old, new = map(int, change.split("->"))
     return new > old
@@ -331,14 +353,15 @@ def redist_hosts(results):
 def redist_bounds(results):
     """What the ratios of the tables stand against: of each column the cases above the aim, and the bounds that were measured."""
     rows = []
-    for title, bench, device in (("Debian's", "redist", DEBIAN), ("ch3:sock", "redist", SOCK), ("ch3:sock, two hosts", "redist-hosts", SOCK)):
+    for title, bench, device in (("Debian's", "redist", DEBIAN), ("ch3:sock", "redist", SOCK), ("ch3:sock, two hosts", "redist-hosts", SOCK),
+                                 (FORKY, "redist", FORKY)):
         for mib, ranks in ((mib, ranks) for mib in (8, 64) for ranks in (2, 4)):
             those = having(of(results, bench, device=device, memory="reused", mib=mib, ranks=ranks), "again_ratio")
             if those:
                 ratios = [each["ratio"] for each in those]
                 rows.append([title, mib, ranks, span(ratios), f"{sum(value > AIM for value in ratios)} of {len(ratios)}",
                              span([each["again_ratio"] for each in those]),
-                             "" if device == DEBIAN else span([each["processor_ratio"] for each in those])])
+                             span([each["processor_ratio"] for each in those]) if device == SOCK else ""])
     return ["MPI", "MiB", "ranks", "ratio", f"above {AIM}", "MPI_Alltoallv over itself", "processor time"], rows
 
 
@@ -481,7 +504,7 @@ def scale(results):
 THEIRS = {8: "700 ns", 128: "2 us", 1024: "10 us"}
 
 TABLES = {"probe": probe, "loops": loops, "loops-calls": loops_calls, "tune": tune, "walk": walk, "trace": trace, "measure": measure, "measure-jobs": measure_jobs,
-          "measure-reports": measure_reports, "debug": debug, "interpose": interpose, "resize": resize, "methods": methods, "meeting": meeting,
+          "measure-reports": measure_reports, "debug": debug, "interpose": interpose, "resize": resize, "methods": methods, "meeting": meeting, "libraries": libraries,
           "methods-commit": methods_commit, "methods-single": methods_single, "ahead": ahead, "balance": balance, "psets": psets,
           "psets-water": psets_water, "redist": redist, "redist-small": redist_small, "redist-hosts": redist_hosts, "redist-bounds": redist_bounds, "redist-spans": redist_spans, "described": described, "blocks": blocks,
           "blocks-spans": blocks_spans, "checkpoint": checkpoint, "memory": memory, "scalapack": scalapack, "amr": amr, "scheduler": scheduler, "workload": workload, "rates": rates,
@@ -497,7 +520,7 @@ def is_for_the_page(result):
 
 def measured_with(device, benches):
     """Which of these the page has with that device; all if it knows nothing of it."""
-    return [name for name in benches if device in DEVICES.get(name, (DEBIAN,)) or device not in (DEBIAN, SOCK)]
+    return [name for name in benches if device in DEVICES.get(name, (DEBIAN,)) or device not in (DEBIAN, SOCK, FORKY, OPEN_MPI)]
 
 
 def made(name, results):

@@ -126,7 +126,7 @@ def test_results_are_kept(tmp_path):
 
 def test_the_origin_of_results():
     assert {key: bool(value) for key, value in keeping.origin(job.BUILD).items()} == dict.fromkeys(("machine", "mpi", "commit", "date"), True)
-    assert re.fullmatch(r"ch\d:\w+", keeping.device(job.BUILD))
+    assert re.fullmatch(r"(MPICH [\d.]+ )?ch\d:\w+", keeping.device(job.BUILD))
 
 
 # ---- Figures ----
