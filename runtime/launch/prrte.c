@@ -54,14 +54,11 @@ static void end_mpi(void)
 {
     finalize_call *end;
     finalized_call *ended;
-    int *connecting = find("ompi_comm_num_dyncomm"), is = 1;
+    int is = 1;
     *(void **)&ended = find("PMPI_Finalized");
     *(void **)&end = find("PMPI_Finalize");
-    if (ended(&is) || is)
-        return;
-    if (connecting)
-        *connecting = 0;
-    end();
+    if (!ended(&is) && !is)
+        end();
 }
 
 /* Sessions that the program has not finalized keep it. */
@@ -77,8 +74,8 @@ static void end_pmix(void)
 
 /*
  * MPI_Finalize, which is local then (prepare): PRRTE takes the end for a good one, and a connection that Open MPI has
- * over TCP closes with a word to its other end, which ends its job else ("Socket closed"). What waits for others still
- * are communicators of several launches that the program has not freed: there are none, says the counter of them.
+ * over TCP closes with a word to its other end, which ends its job else ("Socket closed"). For communicators of several
+ * launches that the program has not freed it waits some seconds.
  */
 static void finalize(void)
 {
