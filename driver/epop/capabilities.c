@@ -311,7 +311,7 @@ static int try_leave(int rank)
 /* Of another launch, whose processes can be connected to this one's. */
 static void print_options(void)
 {
-    char *options[ENGINE_OPTIONS_MAX];
+    static char *options[ENGINE_OPTIONS_MAX]; /* never freed */
     int count = engine()->options(options);
     printf("options ");
     for (int i = 0; i < count; i++)
