@@ -92,7 +92,7 @@ def soak(directory, program, options, most):
                 raise Failed(f"{done} resizes took over {limit} s")
         run.finish()
         if measured:
-            judge(measured, resizes, run.space.kept())
+            judge(measured, resizes, 0 if backend == "pool" else space.kept())
         print(f"  {resizes} resizes in {time.monotonic() - begin:.0f} s, {run.ended} jobs", flush=True)
     finally:
         space.close()

@@ -329,8 +329,8 @@ class Space(Asks):
         return self.epop("--version").out.splitlines()[1]
 
     def kept(self):
-        """KiB of memory that MPI may keep in a process of each one that has left: over ch4:ucx some 90."""
-        return 133 if "ch4:ucx" in self.mpi() else 0
+        """KiB of memory that MPI may keep in a process of each one that has left: MPICH 5 over ch4:ucx some 90."""
+        return 133 if re.match(r"MPICH 5\.\S+, device ch4:ucx", self.mpi()) else 0
 
     def slowed(self, seconds):
         """So many seconds on a machine that has time for us. One that has much else to do gets as many more as all takes
