@@ -232,6 +232,7 @@ def meeting(results):
 
 
 LIBRARIES = {SOCK: "MPICH 4.0.2, ch3:sock", FORKY: "MPICH 5.0.2, ch4:ucx", OPEN_MPI: "Open MPI 6.0.0rc2, PRRTE"}
+LIBRARIES_WAYS = ("join", "pool", "merge", "baseline")
 
 
 def libraries(results):
@@ -243,9 +244,6 @@ def libraries(results):
             if those:
                 rows.append([arrow(change), title, *(libraries_cell(one(those, method=METHODS[name])) for name in LIBRARIES_WAYS)])
     return ["change", "MPI", *LIBRARIES_WAYS], rows
-
-
-LIBRARIES_WAYS = ("join", "pool", "merge", "baseline")
 
 
 def libraries_cell(result):

@@ -331,8 +331,7 @@ int capabilities_try(int argc, char **argv)
 {
     char self[PATH_MAX], *child[] = {TRIAL_ARGUMENT, "child", NULL};
     int rank, status, provided;
-    if (engine()->prepare)
-        engine()->prepare();
+    engine_prepare();
     provided = probe_mpi_begin();
     const char *thing = argc > 0 ? argv[0] : "";
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);

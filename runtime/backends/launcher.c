@@ -87,8 +87,7 @@ static int conditions_take(struct conditions *conditions)
             0; /* it was removed, or cannot be seen: joiners start where the launcher puts them */
     /* Also the joiners of a program that has begun MPI itself. */
     device_be_found();
-    if (engine()->prepare)
-        engine()->prepare();
+    engine_prepare();
     return take_environment(conditions);
 }
 

@@ -78,8 +78,7 @@ int job_init_mpi(const struct job_options *options, int *argc, char ***argv)
     unsigned left_out = hwloc_look_less();
     look_at_launcher();
     device_be_found();
-    if (engine()->prepare)
-        engine()->prepare();
+    engine_prepare();
     thread_mask_signals(&before); /* an MPI library may have threads, too */
     int error = MPI_Init_thread(argc, argv, thread_level(options), &provided);
     thread_unmask_signals(&before);

@@ -82,6 +82,12 @@ bool engine_started_this(void)
     return false;
 }
 
+void engine_prepare(void)
+{
+    if (present->prepare)
+        present->prepare();
+}
+
 void engine_alone(void)
 {
     if (!present->ends_mpi)

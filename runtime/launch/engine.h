@@ -78,6 +78,9 @@ bool engine_started_this(void);
 /* The i-th there is; NULL: there are no more. */
 const struct engine *engine_number(size_t i);
 
+/* As `prepare` of the present one, if it has that. */
+void engine_prepare(void);
+
 /* Tells it, and ends the process with `status`. */
 void engine_leave(int status) __attribute__((noreturn));
 
